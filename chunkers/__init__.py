@@ -1,0 +1,1 @@
+"""Splitting source files into chunks."""

@@ -1,0 +1,17 @@
+"""The two errors a user can meet; anything else that escapes is a bug."""
+
+
+class UsageError(Exception):
+    """Something the user gave is wrong; the message names it and says what to do."""
+
+    exit_code = 2
+
+
+class MissingExtraError(UsageError):
+    """Something that is needed is not installed; the message names the extra."""
+
+    exit_code = 4
+
+    def __init__(self, what: str, *, extra: str) -> None:
+        super().__init__(f"{what} is not installed: pip install 'chunkbench[{extra}]'")
+        self.extra = extra

@@ -1,0 +1,233 @@
+"""Languages by file name, and their grammars: the only module that touches tree-sitter-language-pack."""
+
+from __future__ import annotations
+
+import functools
+import posixpath
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Parser
+
+_BY_EXTENSION_TEXT = """
+actionscript as
+ada adb ads
+agda agda
+apex cls trigger
+arduino ino
+asm asm s
+astro astro
+bash sh bash zsh ksh bats
+beancount beancount
+bibtex bib
+bicep bicep
+bitbake bb bbappend bbclass
+bsl bsl os
+c c h
+cairo cairo
+capnp capnp
+clarity clar
+clojure clj cljs cljc edn
+cmake cmake
+cobol cob cbl cpy
+commonlisp lisp lsp cl
+cpp cpp cc cxx c++ hpp hh hxx h++ ipp tpp inl
+csharp cs csx
+css css
+csv csv
+cuda cu cuh
+d d di
+dart dart
+dtd dtd
+elisp el
+elixir ex exs
+elm elm
+embeddedtemplate erb ejs
+erlang erl hrl
+fennel fnl
+firrtl fir
+fish fish
+fortran f90 f95 f03 f08 f for
+fsharp fs fsx
+fsharp_signature fsi
+func fc
+gdscript gd
+gleam gleam
+glsl glsl vert frag geom comp
+gn gn gni
+go go
+graphql graphql gql
+groovy groovy gradle
+hack hack
+hare ha
+haskell hs lhs
+haxe hx
+hcl hcl
+heex heex
+hlsl hlsl
+html html htm xhtml
+ini ini cfg conf
+ispc ispc
+janet janet
+java java
+javascript js mjs cjs jsx
+json json jsonl ipynb
+jsonnet jsonnet libsonnet
+julia jl
+kdl kdl
+kotlin kt kts
+latex tex sty
+linkerscript ld lds
+llvm ll
+lua lua
+luau luau
+magik magik
+make mk mak
+markdown md markdown mdx
+matlab m
+mermaid mmd
+netlinx axs axi
+nim nim nims
+ninja ninja
+nix nix
+nqc nqc
+objc mm
+ocaml ml
+ocaml_interface mli
+odin odin
+org org
+pascal pas pp dpr
+pem pem crt
+perl pl pm
+pgn pgn
+php php phtml
+po po pot
+pony pony
+powershell ps1 psm1 psd1
+prisma prisma
+properties properties
+proto proto
+psv psv
+puppet pp
+purescript purs
+python py pyi pyw pyx
+qmljs qml
+query scm
+r r
+racket rkt
+re2c re
+rego rego
+ron ron
+rst rst
+ruby rb rake gemspec ru
+rust rs
+scala scala sc sbt
+scheme ss sld
+scss scss
+smali smali
+smithy smithy
+solidity sol
+sparql rq sparql
+sql sql
+squirrel nut
+starlark bzl star
+svelte svelte
+swift swift
+tablegen td
+tcl tcl
+terraform tf tfvars
+thrift thrift
+toml toml
+tsv tsv
+tsx tsx
+twig twig
+typescript ts mts cts
+typst typ
+ungrammar ungram
+uxntal tal
+v v
+verilog sv svh vh
+vhdl vhd vhdl
+vim vim
+vue vue
+wast wast
+wat wat
+wgsl wgsl
+xml xml xsd xsl xslt svg
+yaml yaml yml
+yuck yuck
+zig zig
+"""
+_BY_NAME = {
+    "dockerfile": "dockerfile",
+    "containerfile": "dockerfile",
+    "makefile": "make",
+    "gnumakefile": "make",
+    "cmakelists.txt": "cmake",
+    "meson.build": "meson",
+    "meson_options.txt": "meson",
+    "build": "starlark",
+    "build.bazel": "starlark",
+    "workspace": "starlark",
+    "rakefile": "ruby",
+    "gemfile": "ruby",
+    "vagrantfile": "ruby",
+    "jenkinsfile": "groovy",
+    "kconfig": "kconfig",
+    "go.mod": "gomod",
+    "go.sum": "gosum",
+    "requirements.txt": "requirements",
+    "manifest.in": "pymanifest",
+    "qmldir": "qmldir",
+    ".gitattributes": "gitattributes",
+    ".gitignore": "gitignore",
+    ".bashrc": "bash",
+    ".inputrc": "readline",
+}
+_BY_EXTENSION = {
+    extension: language
+    for language, *extensions in map(str.split, _BY_EXTENSION_TEXT.strip().splitlines())
+    for extension in extensions
+}
+
+DATA_LANGUAGES = frozenset(
+    "csv tsv psv json pem po gosum pgn bibtex xml gitignore gitattributes requirements pymanifest".split()
+)
+"""Languages of data rather than code: a walk leaves their files out."""
+
+GRAMMAR_PACK = f"tree-sitter-language-pack {version('tree-sitter-language-pack')}"
+
+
+def language_of(path: str) -> str | None:
+    """Return the grammar's name for a file name, or None where the name tells nothing."""
+    name = posixpath.basename(path).lower()
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    stem, dot, extension = name.rpartition(".")
+    return _BY_EXTENSION.get(extension) if dot and stem else None
+
+
+@functools.cache
+def known_languages() -> frozenset[str]:
+    """Return the names of all grammars in the pack."""
+    from typing import get_args
+
+    from tree_sitter_language_pack import SupportedLanguage
+
+    return frozenset(get_args(SupportedLanguage))
+
+
+@functools.cache
+def grammar(language: str) -> Language:
+    """Return the grammar of a known language."""
+    from tree_sitter_language_pack import get_language
+
+    return get_language(language)  # type: ignore[arg-type] # a name from `known_languages`
+
+
+def parser(language: str) -> Parser:
+    """Return a new parser; parsers hold state and are not shared between threads."""
+    from tree_sitter import Parser
+
+    return Parser(grammar(language))

@@ -1,0 +1,15 @@
+"""Every chunker: one line each. The module is imported when the chunker is used."""
+
+from chunkers.plugins import Entry, Registry
+from chunkers.types import Chunker
+
+CHUNKERS: Registry[Chunker] = Registry(
+    kind="chunker",
+    group="chunkbench.chunkers",
+    builtin={
+        "fixed-lines": Entry("chunkers.fixed_lines:FixedLines", "blocks of n lines"),
+        "fixed-tokens": Entry("chunkers.fixed_tokens:FixedTokens", "blocks of n tokens of a named tokenizer"),
+        "fixed-nws": Entry("chunkers.fixed_nws:FixedNws", "whole lines up to n non-whitespace characters"),
+        "cast": Entry("chunkers.cast:Cast", "cAST: syntax nodes, split when too large, merged when small"),
+    },
+)

@@ -1,0 +1,197 @@
+"""Where source files come from: a folder walked in a fixed order, with a reason for each file left out."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from pathspec import GitIgnoreSpec
+
+from chunkers.errors import UsageError
+from chunkers.languages import DATA_LANGUAGES, language_of
+from chunkers.types import SourceFile
+
+MAX_BYTES = 1_000_000
+_VENDORED = frozenset("node_modules bower_components vendor third_party site-packages __pycache__ venv".split())
+_BUILT_AT_TOP = frozenset("build dist env".split())
+_MINIFIABLE = frozenset({"javascript", "css", "html", "typescript", "json", "xml"})
+_LONG_LINE = 5_000
+_SNIFF = 8_192
+
+
+class Skipped(NamedTuple):
+    """A file or folder that is not in the corpus, and why."""
+
+    path: str
+    reason: str
+
+
+class Repository(Protocol):
+    """A named collection of source files that can be read more than once."""
+
+    @property
+    def name(self) -> str:
+        """The name that queries refer to."""
+
+    @property
+    def skipped(self) -> Sequence[Skipped]:
+        """What was left out, each with a reason."""
+
+    def files(self) -> Iterator[SourceFile]:
+        """Yield the files in path order, reading one at a time."""
+
+    def read(self, path: str) -> SourceFile | None:
+        """Return one file as `files` yields it, or None where there is no such file."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The files of a folder on disk that a walk has kept."""
+
+    name: str
+    root: Path
+    paths: tuple[str, ...]
+    skipped: tuple[Skipped, ...] = ()
+    transform: Callable[[SourceFile], SourceFile] | None = None
+    """Applied to each file as it is read; it keeps every byte offset (masking)."""
+
+    def files(self) -> Iterator[SourceFile]:
+        """Yield the files in path order."""
+        return (self._read(path) for path in self.paths)
+
+    def read(self, path: str) -> SourceFile | None:
+        """Return one file, or None where the walk did not keep it."""
+        return self._read(path) if path in self._known else None
+
+    @functools.cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.paths)
+
+    def _read(self, path: str) -> SourceFile:
+        source = SourceFile(path, (self.root / path).read_bytes(), language_of(path), self.name)
+        return self.transform(source) if self.transform else source
+
+
+def walk(
+    root: Path,
+    *,
+    name: str = "",
+    keep: Collection[str] = (),
+    languages: Collection[str] = (),
+) -> Folder:
+    """Return the source files below a folder, or the one file given.
+
+    Left out, with a reason: what ``.gitignore`` names, hidden and vendored folders, links, binary, minified and
+    too-large files, data files, and files whose name tells no language. A path in ``keep`` is left out only when
+    it is binary. ``languages`` restricts the walk to these.
+    """
+    if not root.exists():
+        raise UsageError(f"{root} does not exist")
+    if root.is_file():
+        return Folder(name or root.name, root.parent, (root.name,))
+    paths: list[str] = []
+    skipped: list[Skipped] = []
+    for path, reason in _candidates(root, "", []):
+        if (reason and path not in keep) or (
+            reason := _unfit(root / path, path, wanted=path in keep, languages=languages)
+        ):
+            skipped.append(Skipped(path, reason))
+        else:
+            paths.append(path)
+    return Folder(name or root.resolve().name, root, tuple(sorted(paths)), tuple(sorted(skipped)))
+
+
+def fingerprint(repository: Repository) -> str:
+    """Return a hash of the repository's files as they are indexed."""
+    digest = hashlib.sha256()
+    for source in repository.files():
+        digest.update(f"{source.path}\0{source.language}\0{len(source.data)}\0".encode("utf-8", "surrogateescape"))
+        digest.update(source.data)
+    return digest.hexdigest()
+
+
+class _Ignore(NamedTuple):
+    """The rules of one ``.gitignore``, for paths below the folder that holds it."""
+
+    prefix: str
+    spec: GitIgnoreSpec
+
+    def verdict(self, path: str) -> bool | None:
+        return self.spec.check_file(path.removeprefix(self.prefix)).include
+
+
+def _candidates(root: Path, folder: str, inherited: list[_Ignore]) -> Iterator[tuple[str, str]]:
+    """Yield (path, reason to skip or "") in path order; a folder that is left out is one row, ending in a slash."""
+    ignores = [*inherited, *_ignore_file(root, folder)]
+    with os.scandir(root / folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        path = folder + entry.name
+        if entry.is_symlink():
+            yield path, "symbolic link"
+        elif entry.is_dir():
+            if reason := _folder_reason(entry.name, path + "/", ignores):
+                yield path + "/", reason
+            else:
+                yield from _candidates(root, path + "/", ignores)
+        elif entry.is_file():
+            yield path, "ignored by .gitignore" if _ignored(path, ignores) else ""
+
+
+def _ignore_file(root: Path, folder: str) -> Iterator[_Ignore]:
+    for name in (".gitignore", ".git/info/exclude") if not folder else (".gitignore",):
+        file = root / folder / name
+        if file.is_file() and not file.is_symlink():
+            yield _Ignore(folder, GitIgnoreSpec.from_lines(file.read_text("utf-8", "replace").splitlines()))
+
+
+def _ignored(path: str, ignores: Sequence[_Ignore]) -> bool:
+    """Return the verdict of the deepest file that has one, as git does."""
+    for ignore in reversed(ignores):
+        if (verdict := ignore.verdict(path)) is not None:
+            return verdict
+    return False
+
+
+def _folder_reason(name: str, path: str, ignores: Sequence[_Ignore]) -> str:
+    if name.startswith("."):
+        return "hidden folder"
+    built = path.removesuffix("/") in _BUILT_AT_TOP or name.endswith((".egg-info", ".dist-info"))
+    if built or name in _VENDORED:
+        return "vendored or built"
+    return "ignored by .gitignore" if _ignored(path, ignores) else ""
+
+
+def _unfit(file: Path, path: str, *, wanted: bool, languages: Collection[str]) -> str:
+    """Return why a file is not source text, or nothing."""
+    language = language_of(path)
+    try:
+        if not wanted and (reason := _unwanted(language, file.stat().st_size, languages)):
+            return reason
+        data = file.read_bytes()
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+    if b"\0" in data[:_SNIFF]:
+        return "binary"
+    return "minified" if not wanted and _is_minified(path, language, data) else ""
+
+
+def _unwanted(language: str | None, size: int, languages: Collection[str]) -> str:
+    if language is None:
+        return "no known language"
+    if language in DATA_LANGUAGES:
+        return "data file"
+    if languages and language not in languages:
+        return "other language"
+    return f"over {MAX_BYTES // 1000} kB" if size > MAX_BYTES else ""
+
+
+def _is_minified(path: str, language: str | None, data: bytes) -> bool:
+    if ".min." in path.rsplit("/", 1)[-1]:
+        return True
+    return language in _MINIFIABLE and max(map(len, data.split(b"\n"))) > _LONG_LINE

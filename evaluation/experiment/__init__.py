@@ -1,0 +1,1 @@
+"""Config, plan, stages, store and executors."""

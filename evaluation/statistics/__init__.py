@@ -1,0 +1,1 @@
+"""Tests and intervals over per-query scores."""

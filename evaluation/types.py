@@ -1,0 +1,75 @@
+"""What a measure sees, and what a cell of an experiment ends as."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from chunkers.sizes import Ruler
+from chunkers.types import SizeUnit
+
+
+class TextSpan(NamedTuple):
+    """Half-open bytes of one file; ``file`` indexes the rulers of its case."""
+
+    file: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextCase:
+    """The text behind one query's ranking: what each result shows, and where the gold is."""
+
+    results: Sequence[TextSpan]
+    gold: Sequence[TextSpan]
+    rulers: Mapping[SizeUnit, Sequence[Ruler]]
+    """For each unit that is measured, one ruler per file."""
+    headers: Mapping[SizeUnit, Sequence[int]] = field(default_factory=dict)
+    """Units of each result's header, where there are any: they cost budget and are never gold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One query and all that any measure may ask about it; a part that no chosen measure needs may be None."""
+
+    query_id: str
+    ranking: Sequence[str]
+    """Chunk ids, best first, ties already broken."""
+    grades: Mapping[str, float] | None
+    """The query's qrels: chunk id → grade. None: unlabelled. Empty: labelled, and nothing is relevant."""
+    text: TextCase | None = None
+    vectors: np.ndarray | None = None
+    """Unit rows of the results, in rank order."""
+    nuggets: Mapping[str, frozenset[int]] | None = None
+    """Chunk id → the gold regions it touches."""
+    reference: Sequence[str] | None = None
+    """A full reference ranking, for rank correlation."""
+
+
+Scores = Mapping[str, Mapping[str, float]]
+"""query id → measure name → value; a value that is undefined for a query is NaN and is counted."""
+
+
+class CellKey(NamedTuple):
+    """One combination that is compared."""
+
+    dataset: str
+    chunker: str
+    embedder: str
+    retriever: str
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What became of a cell: per-query scores, or the reason why there are none."""
+
+    key: CellKey
+    status: Literal["ok", "failed"]
+    reason: str = ""
+    scores: Scores = field(default_factory=dict)
+    chunks: Mapping[str, Any] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Queries made from a repository that has no labels."""

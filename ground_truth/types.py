@@ -1,0 +1,78 @@
+"""Queries, what answers them, and the datasets that hold both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+from chunkers.sources import Repository
+
+Qrels = Mapping[str, Mapping[str, int]]
+"""query id → chunk id → integer grade above 0; a query with no relevant chunk has an empty mapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question about one repository."""
+
+    id: str
+    text: str
+    repo: str
+    """The repository (or snapshot of one) that is searched."""
+    group: str = ""
+    """What the statistics treat as one unit; the repository unless the dataset says otherwise."""
+    expected: str | None = None
+    """The text of an expected answer, where the dataset has one."""
+
+    @property
+    def cluster(self) -> str:
+        """The unit of resampling."""
+        return self.group or self.repo
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """Lines that answer a query, 1-based and inclusive."""
+
+    query_id: str
+    repo: str
+    path: str
+    start_line: int
+    end_line: int
+    grade: float = 1.0
+
+
+class GoldSpan(NamedTuple):
+    """An annotation resolved to half-open bytes of its file."""
+
+    repo: str
+    path: str
+    start_byte: int
+    end_byte: int
+    grade: float
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Repositories, queries and annotations, ready to be chunked and searched."""
+
+    name: str
+    repositories: tuple[Repository, ...]
+    queries: tuple[Query, ...]
+    annotations: tuple[Annotation, ...]
+    scope: Literal["repository", "all"] = "repository"
+    """Whether a query searches its own repository or all of them together."""
+    mined: bool = False
+    """Whether the queries were made by a miner rather than by people."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What a reader of the results should know: versions, counts of what was dropped and why."""
+
+
+class DatasetLoader(Protocol):
+    """A frozen keyword-only dataclass whose fields are the parameters of the dataset's spec."""
+
+    version: ClassVar[str]
+
+    def load(self) -> Dataset:
+        """Return the dataset; raise UsageError, naming file and row, where the data is wrong."""

@@ -1,0 +1,70 @@
+"""What goes into a search and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+
+class Hit(NamedTuple):
+    """One result: the position of a chunk in the search space, and its score."""
+
+    position: int
+    score: float
+
+
+Run = Mapping[str, Sequence[Hit]]
+"""query id → results, best first, ties already broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSpace:
+    """The chunks that are searched, ordered by repository, path, start and end byte: position breaks ties."""
+
+    texts: Sequence[str]
+    vectors: Vectors | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBatch:
+    """The queries that are asked of one search space."""
+
+    texts: Sequence[str]
+    vectors: Vectors | None = None
+
+
+class Encoder(Protocol):
+    """A frozen keyword-only dataclass that turns texts into unit vectors.
+
+    Construction is cheap; the model is loaded at the first text.
+    """
+
+    version: ClassVar[str]
+
+    @property
+    def max_tokens(self) -> int | None:
+        """How much of a text the model sees, in its own tokens; None where there is no limit."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """Return all that decides the vectors (model, revision, prompts, length, pooling): the cache key."""
+
+    def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
+        """Return one float32 unit row per text; kind is "document" or "query"."""
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Return the length of each text in the model's tokens, before truncation."""
+
+
+class Retriever(Protocol):
+    """A frozen keyword-only dataclass that ranks a search space for each query."""
+
+    version: ClassVar[str]
+    uses_vectors: ClassVar[bool]
+
+    def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
+        """Return at most depth hits per query: score descending, then position ascending."""

@@ -1,0 +1,5 @@
+"""`python -m scripts` is `chunkbench`."""
+
+from scripts.cli import main
+
+main()

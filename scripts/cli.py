@@ -1,0 +1,68 @@
+"""The `chunkbench` command: finds the verb, imports only it, and turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NoReturn
+
+import click
+
+from chunkers.errors import UsageError
+from chunkers.plugins import nearest
+
+_VERBS: dict[str, str] = {}
+"""verb → its line in --help; the command is `scripts.VERB:command`."""
+
+
+class _Verbs(click.Group):
+    """Imports a command when it is called; --help needs none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _VERBS:
+            ctx.fail(f"no command {name!r}.{nearest(name, _VERBS)}")
+        command: click.Command = importlib.import_module(f"scripts.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_VERBS.items()))
+
+
+@click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="chunkbench", prog_name="chunkbench")
+def chunkbench() -> None:
+    """Which code chunker retrieves better, for this code and this embedder, by how much, and is that real?
+
+    \b
+    chunkbench compare                         the embedded dataset, the default chunkers
+    chunkbench chunk FILE --chunker cast       see where a chunker cuts
+    chunkbench list chunkers                   what there is to compare
+    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+
+
+def main() -> NoReturn:
+    """Run the command; a UsageError is one line on stderr and its own exit code."""
+    try:
+        code = chunkbench.main(standalone_mode=False)
+    except UsageError as error:
+        _say(str(error))
+        code = error.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted")
+        code = 130
+    except BrokenPipeError:
+        # The reader has gone (`… | head`): not an error, but nothing more may be flushed to it.
+        sys.stderr.close()
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(message: str) -> None:
+    click.echo(f"chunkbench: {message}", err=True)
