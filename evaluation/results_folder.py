@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping

@@ -11,7 +11,10 @@ import click
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 
-_VERBS: dict[str, str] = {}
+_VERBS = {
+    "compare": "which chunker retrieves better, by how much, and is that real?",
+    "list": "chunkers, measures, datasets, embedders and retrievers",
+}
 """verb → its line in --help; the command is `scripts.VERB:command`."""
 
 
