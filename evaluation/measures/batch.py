@@ -1,0 +1,92 @@
+"""Some cases that are scored together, and what their measures share: one engine call, one reading per unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.types import SizeUnit
+from evaluation.measures import engine
+from evaluation.measures.measure import Measure, relevance
+from evaluation.measures.reading import Reading, read
+from evaluation.types import Case, TextCase
+
+if TYPE_CHECKING:
+    from evaluation.measures.trec import TrecMeasure
+
+
+class Batch:
+    """Cases in order, and the work on them that is done once for all measures."""
+
+    def __init__(self, cases: Sequence[Case], measures: Sequence[Measure]) -> None:
+        self.cases = cases
+        self.measures = measures
+        self._trec: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+        self._readings: dict[SizeUnit, Reading] = {}
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def each(self, function: Callable[[Case], float]) -> np.ndarray:
+        """Return the function's value for each case."""
+        return np.array([function(case) for case in self.cases], dtype=float)
+
+    @cached_property
+    def grades(self) -> list[Mapping[str, float]]:
+        """The judgements of each case; an unlabelled case is an error, an empty one is not."""
+        missing = [case.query_id for case in self.cases if case.grades is None]
+        if missing:
+            raise UsageError(f"query {missing[0]!r} is not labelled: give it judgements (an empty set scores 0)")
+        return [case.grades for case in self.cases if case.grades is not None]
+
+    @cached_property
+    def runs(self) -> dict[str, dict[str, float]]:
+        """The rankings that hold anything, as the engine reads them."""
+        runs = {case.query_id: engine.run_of(case) for case in self.cases}
+        if len(runs) != len(self.cases):
+            seen: set[str] = set()
+            twice = next(c.query_id for c in self.cases if c.query_id in seen or seen.add(c.query_id))  # type: ignore[func-returns-value]  # add returns None on purpose
+            raise UsageError(f"query {twice!r} occurs twice: scores are kept by query id")
+        return {query_id: run for query_id, run in runs.items() if run}
+
+    def trec(self, measure: TrecMeasure) -> np.ndarray:
+        """Return the engine's values; all measures that share their gains are computed in one call."""
+        key = measure.gains_key
+        if key not in self._trec:
+            names = {
+                m.trec_name for m in self.measures if getattr(m, "gains_key", None) == key and hasattr(m, "trec_name")
+            } | {measure.trec_name}
+            self._trec[key] = self._run_engine(measure, names)
+        return self._trec[key][measure.trec_name]
+
+    def _run_engine(self, measure: TrecMeasure, names: set[str]) -> dict[str, np.ndarray]:
+        qrels = {
+            case.query_id: measure.integer_gains(grades) for case, grades in zip(self.cases, self.grades, strict=True)
+        }
+        return engine.trec_scores([case.query_id for case in self.cases], self.runs, qrels, names)
+
+    @cached_property
+    def texts(self) -> list[TextCase]:
+        """The text part of each case."""
+        missing = [case.query_id for case in self.cases if case.text is None]
+        if missing:
+            raise UsageError(f"query {missing[0]!r} comes without its text: measures at a budget cannot be computed")
+        return [case.text for case in self.cases if case.text is not None]
+
+    def reading(self, unit: SizeUnit) -> Reading:
+        """Return how the rankings are read in this unit; made once."""
+        if unit not in self._readings:
+            for case, text in zip(self.cases, self.texts, strict=True):
+                if unit not in text.rulers:
+                    raise UsageError(f"query {case.query_id!r} has no ruler in {unit}")
+            self._readings[unit] = read(self.texts, unit)
+        return self._readings[unit]
+
+    def relevant_counts(self, rel: str = "") -> np.ndarray:
+        """Return how many chunks are relevant to each query."""
+        passes = relevance(rel)
+        return np.array([sum(map(passes, grades.values())) for grades in self.grades], dtype=float)

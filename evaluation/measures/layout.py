@@ -1,0 +1,91 @@
+"""The text of a batch laid out on one line: each file of a case has its place, cut where anything begins or ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from chunkers.sizes import Ruler
+from chunkers.types import SizeUnit
+from evaluation.types import TextCase, TextSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Spans of all cases, in order: whose they are, and which stretches of the line they cover."""
+
+    case: np.ndarray
+    first: np.ndarray
+    """The first stretch of each span."""
+    last: np.ndarray
+    """The stretch after its last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Stretches between neighbouring cuts; a span covers whole stretches only."""
+
+    length: np.ndarray
+    """Units of each stretch."""
+    results: Spans
+    gold: Spans
+
+
+def lay_out(cases: Sequence[TextCase], unit: SizeUnit) -> Layout:
+    """Return the results and the gold of all cases as runs of stretches, measured by the cases' rulers."""
+    rulers, ruler_base = _rulers(cases, unit)
+    counts = [len(case.results) for case in cases] + [len(case.gold) for case in cases]
+    case_of = np.repeat(np.tile(np.arange(len(cases)), 2), counts)
+    spans = _array(chain.from_iterable(chain((c.results for c in cases), (c.gold for c in cases))), sum(counts))
+    ruler_of = ruler_base[case_of] + spans[:, 0]
+    ends = _units(rulers, ruler_of, spans[:, 1:]) + _base(rulers, case_of, ruler_of)[:, None]
+    cuts = _distinct(ends)
+    at = np.searchsorted(cuts, ends)
+    n_results = sum(counts[: len(cases)])
+    results, gold = (
+        Spans(case_of[part], at[part, 0], at[part, 1]) for part in (slice(n_results), slice(n_results, None))
+    )
+    return Layout(np.diff(cuts, append=cuts[-1:]), results, gold)
+
+
+def _rulers(cases: Sequence[TextCase], unit: SizeUnit) -> tuple[list[Ruler], np.ndarray]:
+    """Return all rulers, and where each case's begin; cases that share their rulers share them here."""
+    rulers: list[Ruler] = []
+    base: dict[int, int] = {}
+    for case in cases:
+        own = case.rulers[unit]
+        if id(own) not in base:
+            base[id(own)] = len(rulers)
+            rulers.extend(own)
+    return rulers, np.array([base[id(case.rulers[unit])] for case in cases], dtype=np.int64)
+
+
+def _array(spans: Iterable[TextSpan], count: int) -> np.ndarray:
+    return np.fromiter(chain.from_iterable(spans), dtype=np.int64, count=3 * count).reshape(-1, 3)
+
+
+def _units(rulers: Sequence[Ruler], ruler_of: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return offsets in units; each ruler is asked once."""
+    units = np.empty_like(offsets)
+    order = np.argsort(ruler_of, kind="stable")
+    used, begins = np.unique(ruler_of[order], return_index=True)
+    for ruler, rows in zip(used, np.split(order, begins[1:]), strict=True):
+        units[rows] = rulers[ruler].at(offsets[rows])
+    return units
+
+
+def _base(rulers: Sequence[Ruler], case_of: np.ndarray, ruler_of: np.ndarray) -> np.ndarray:
+    """Return where on the line each span's file begins: apart for every pair of case and file."""
+    places, place_of = np.unique(case_of * max(1, len(rulers)) + ruler_of, return_inverse=True)
+    # One unit of room keeps the end of a file apart from the beginning of the next.
+    sizes = np.array([len(rulers[place % len(rulers)].starts) + 1 for place in places], dtype=np.int64)
+    base: np.ndarray = (np.cumsum(sizes) - sizes)[place_of]
+    return base
+
+
+def _distinct(ends: np.ndarray) -> np.ndarray:
+    cuts = np.sort(ends, axis=None)
+    return cuts[np.concatenate(([True], cuts[1:] != cuts[:-1]))] if len(cuts) else cuts
