@@ -13,6 +13,7 @@ from chunkers.plugins import nearest
 
 _VERBS = {
     "compare": "which chunker retrieves better, by how much, and is that real?",
+    "chunk": "see where a chunker cuts",
     "list": "chunkers, measures, datasets, embedders and retrievers",
 }
 """verb → its line in --help; the command is `scripts.VERB:command`."""
