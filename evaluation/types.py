@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,15 +61,3 @@ class CellKey(NamedTuple):
     chunker: str
     embedder: str
     retriever: str
-
-
-@dataclass(frozen=True)
-class CellResult:
-    """What became of a cell: per-query scores, or the reason why there are none."""
-
-    key: CellKey
-    status: Literal["ok", "failed"]
-    reason: str = ""
-    scores: Scores = field(default_factory=dict)
-    chunks: Mapping[str, Any] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import overload
 
 import numpy as np
-from ground_truth.lines import FileLines
+from ground_truth.spans import annotated_lines, gold_spans
 
 from chunkers.sizes import Ruler, ruler
 from chunkers.types import SizeUnit
 from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks, FileKey
 from evaluation.experiment.snapshot import Snapshot
 from evaluation.types import Case, TextCase, TextSpan
-from ground_truth.types import Annotation, Qrels, Query
+from ground_truth.types import Qrels, Query
 from indexing.types import Hit
 
 _RULERS_KEPT = 2_000
@@ -104,27 +104,20 @@ class CaseBuilder:
         }
 
     def _resolve(self, snapshot: Snapshot) -> dict[str, list[TextSpan]]:
-        """Return each query's gold as merged half-open bytes; a gold file that no chunk is from keeps its place."""
-        lines: dict[int, FileLines] = {}
-        gold: dict[str, list[TextSpan]] = {}
-        for note in snapshot.dataset.annotations:
-            if note.grade > 0:
-                file = self._chunks.file_index[note.repo, note.path]
-                if file not in lines:
-                    lines[file] = FileLines.of(snapshot.read(self._chunks.files[file]))
-                gold.setdefault(note.query_id, []).append(_bytes_of(note, file, lines[file]))
-        return {query_id: _merged(spans) for query_id, spans in gold.items()}
+        """Return each query's gold as half-open bytes without overlap."""
+        notes = [note for note in snapshot.dataset.annotations if note.grade > 0]
+        index = self._chunks.file_index
+        found = gold_spans(notes, annotated_lines(snapshot.dataset))
+        return {
+            query_id: _merged(TextSpan(index[gold.repo, gold.path], gold.start_byte, gold.end_byte) for gold in spans)
+            for query_id, spans in found.items()
+        }
 
     def _search_sizes(self, snapshot: Snapshot) -> Mapping[str, int]:
         dataset = snapshot.dataset
         sizes = {repo: len(rows) for repo, rows in self._chunks.repository_rows.items()}
         whole = len(self._chunks)
         return {query.id: whole if dataset.scope == "all" else sizes.get(query.repo, 0) for query in dataset.queries}
-
-
-def _bytes_of(note: Annotation, file: int, lines: FileLines) -> TextSpan:
-    ends = np.append(lines.starts, lines.size)
-    return TextSpan(file, int(lines.starts[note.start_line - 1]), int(ends[note.end_line]))
 
 
 def _merged(spans: Iterable[TextSpan]) -> list[TextSpan]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ground_truth.chunk_table import ChunkTable
-from ground_truth.lines import FileLines
 from ground_truth.overlap import Judgements, make_qrels
 from ground_truth.rules import parse_rule
-from ground_truth.spans import FileKey as GoldFile
+from ground_truth.spans import annotated_lines
 
 from chunkers.types import Span
-from evaluation.experiment.corpus_chunks import CorpusChunks, FileKey
+from evaluation.experiment.corpus_chunks import CorpusChunks
 from evaluation.experiment.snapshot import Snapshot
 
 
@@ -27,9 +26,8 @@ class _Row(NamedTuple):
 def judge(rule: str, snapshot: Snapshot, chunks: CorpusChunks) -> Judgements:
     """Return the relevant chunks of each query; only files that hold gold are looked at."""
     dataset = snapshot.dataset
-    gold = sorted({(note.repo, note.path) for note in dataset.annotations})
-    files = {GoldFile(repo, path): FileLines.of(snapshot.read(FileKey(repo, path, None))) for repo, path in gold}
-    wanted = {chunks.file_index[key] for key in gold if key in chunks.file_index}
+    files = annotated_lines(dataset)
+    wanted = {chunks.file_index[key] for key in files if key in chunks.file_index}
     columns = chunks.columns
     rows = []
     for row, file in enumerate(columns["file"].tolist()):

@@ -1,4 +1,4 @@
-"""From rankings to per-query scores: builds each query's case, evaluates it, and keeps what a reader needs beside it."""
+"""From rankings to per-query scores, and what a reader needs beside them."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def score_run(
         cases = [builder.case(query, ranking[query.id]) for query in queries[start : start + _BLOCK]]
         scores = evaluate(measures, cases)
         for case in cases:
-            for name in columns:
-                columns[name].append(scores[case.query_id][name])
+            for name, values in columns.items():
+                values.append(scores[case.query_id][name])
             curves.append(recall_curve(case, unit=_CURVE_UNIT, budgets=config.budgets))
             for k, sums in behind.items():
                 sums.append(_tokens_behind(case, k))

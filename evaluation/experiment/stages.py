@@ -219,9 +219,8 @@ def _reach(config: ExperimentConfig) -> dict[str, int]:
     """Return, for each unit, the largest budget that a measure or the curve reads."""
     reach = {"tokens": max(config.budgets, default=0)}
     for measure in map(parse_measure, config.measures):
-        if measure.budget is not None:
-            unit, amount = measure.budget
-            reach[unit] = max(amount, reach.get(unit, 0))
+        for unit in measure.units:
+            reach[unit] = max(getattr(measure, "budget", 0), reach.get(unit, 0))
     return reach
 
 
