@@ -40,6 +40,7 @@ Examples:
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--seed", type=int, help="Seed of the statistics [0].")
 @click.option("--out", type=click.Path(path_type=Path), help="Results folder [results/NAME-HASH].")
+@click.option("--engine", default="processes", show_default=True, help="serial, processes, ray or ray://HOST:PORT.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes [all cores].")
 @click.option("--wide", is_flag=True, help="All measures in the table.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json.")
@@ -48,6 +49,7 @@ def command(
     target: Path | None,
     annotations: Path | None,
     out: Path | None,
+    engine: str,
     jobs: int | None,
     wide: bool,
     as_json: bool,
@@ -65,7 +67,7 @@ def command(
     folder = out or Path("results") / _slug(config)
     check_output(folder, config=config.model_dump(mode="json"))
     with watching() as watch:
-        results = run_experiment(config, cache=cache_folder(), executor=make_executor(jobs), watch=watch)
+        results = run_experiment(config, cache=cache_folder(), executor=make_executor(engine, jobs), watch=watch)
     write_results(results, folder)
     write_report(results, folder)
     if as_json:

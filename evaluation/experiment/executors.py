@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkers.errors import UsageError
 
@@ -26,8 +26,14 @@ class Outcome(NamedTuple, Generic[Task, Value]):
 class Executor(Protocol):
     """Runs a function over tasks; a task that raises yields its reason and never stops the others."""
 
+    remote: ClassVar[bool]
+    """Whether the work may be done on another machine."""
+
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield each task's outcome as it finishes."""
+
+    def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
+        """Do the same for tasks that use every core of a machine by themselves."""
 
 
 def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa: ANN401 - any task
@@ -48,9 +54,15 @@ def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa
 class Serial:
     """One after the other, in this process."""
 
+    remote: ClassVar[bool] = False
+
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield outcomes in the order of the tasks."""
         return (attempt(work, task) for task in tasks)
+
+    def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
+        """Do the same."""
+        return self.map(work, tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,11 @@ class Processes:
     """Local processes, one task at a time in each."""
 
     workers: int
+    remote: ClassVar[bool] = False
+
+    def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
+        """Embed here: the encoder has threads of its own."""
+        return Serial().map(work, tasks)
 
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield outcomes as they finish; a worker that dies fails its own task only."""
@@ -89,10 +106,16 @@ class Processes:
                     yield Outcome(task, None, "the worker process died (out of memory?)")
 
 
-def make_executor(workers: int | None) -> Executor:
-    """Return local processes over the given number of cores, all of them by default."""
+def make_executor(engine: str, workers: int | None) -> Executor:
+    """Return the engine of that name: serial, processes, ray, or the address of a Ray cluster."""
+    if engine == "ray" or engine.startswith("ray://"):
+        from evaluation.experiment.ray_engine import Ray
+
+        return Ray(None if engine == "ray" else engine)
+    if engine not in ("serial", "processes"):
+        raise UsageError(f"unknown engine {engine!r}. Known: serial, processes, ray, ray://HOST:PORT")
     count = workers if workers is not None else len(os.sched_getaffinity(0))
-    return Serial() if count < 2 else Processes(count)
+    return Serial() if engine == "serial" or count < 2 else Processes(count)
 
 
 def _one_thread() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ from evaluation.experiment import stages
 from evaluation.experiment.config import ExperimentConfig
 from evaluation.experiment.corpus_chunks import CorpusChunks
 from evaluation.experiment.environment import environment
-from evaluation.experiment.executors import Executor, Serial
+from evaluation.experiment.executors import Executor
 from evaluation.experiment.snapshot import Snapshot, load_snapshot
-from evaluation.experiment.stages import Workbench, no_tick
+from evaluation.experiment.stages import Workbench
 from evaluation.measures.registry import parse_measure
 from evaluation.results import CellRecord, GoldLines, HitRecord, QueryRecord, Results
 from evaluation.types import CellKey
@@ -30,13 +30,17 @@ from indexing.registry import ENCODERS, RETRIEVERS
 _HITS_SHOWN = 10
 
 
+def _nobody(_name: str, _count: int) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True)
 class Watch:
     """What the caller is told while the experiment runs."""
 
-    phase: Callable[[str, int], None] = no_tick
+    phase: Callable[[str, int], None] = _nobody
     """A phase begins, with this many units."""
-    tick: Callable[[str, int], None] = no_tick
+    tick: Callable[[str, int], None] = _nobody
     """This many more units of a phase are done."""
 
 
@@ -63,7 +67,7 @@ def run_experiment(config: ExperimentConfig, *, cache: Path, executor: Executor,
     watch = watch or Watch()
     config = check(config)
     snapshots = {spec: load_snapshot(spec) for spec in config.datasets}
-    bench = Workbench(config, cache, watch.tick)
+    bench = Workbench(config, cache)
     cells = cells_of(config)
     failed = _make(bench, snapshots, cells, executor, watch)
     records = []
@@ -97,28 +101,28 @@ def _make(
 ) -> dict[CellKey, str]:
     """Fill the store with every cell's stages; return the reason of each cell that failed."""
     failed: dict[CellKey, str] = {}
-    apart = replace(bench, tick=no_tick)  # a worker in another process has nobody to tell
     todo = [cell for cell in cells if not bench.store.has(stages.score_key(bench, snapshots[cell.dataset], cell))]
 
     pairs = dict.fromkeys((cell.dataset, cell.chunker) for cell in todo)
     fresh = [pair for pair in pairs if not bench.store.has(stages.chunk_key(snapshots[pair[0]], pair[1]))]
-    broken = _phase("chunk", functools.partial(_chunk, apart), fresh, executor, watch)
+    broken = _phase("chunk", functools.partial(_chunk, bench), fresh, executor, watch)
     failed |= {cell: broken[cell[:2]] for cell in todo if cell[:2] in broken}
     todo = [cell for cell in todo if cell not in failed]
 
-    # Embedding uses every core by itself, so it is done here, one corpus after the other.
     corpora = dict.fromkeys(
         cell[:3]
         for cell in todo
         if RETRIEVERS.create(cell.retriever).uses_vectors
         and not bench.store.has(stages.retrieve_key(bench, snapshots[cell.dataset], cell))
     )
-    watch.phase("embed", sum(stages.corpus_size(bench, snapshots[dataset], chunker) for dataset, chunker, _ in corpora))
-    for outcome in Serial().map(functools.partial(_embed, bench), list(corpora)):
-        failed |= {cell: outcome.error for cell in todo if outcome.error and cell[:3] == outcome.task}
+    parts = [part for corpus in corpora for part in stages.embedding_parts(bench, snapshots[corpus[0]], *corpus)]
+    watch.phase("embed", sum(part.texts for part in parts))
+    for outcome in executor.map_embedding(functools.partial(_embed, bench), parts):
+        watch.tick("embed", outcome.task.texts)
+        failed |= {cell: outcome.error for cell in todo if outcome.error and cell[:3] == outcome.task.corpus}
     todo = [cell for cell in todo if cell not in failed]
 
-    return failed | _phase("score", functools.partial(_score, apart), todo, executor, watch)
+    return failed | _phase("score", functools.partial(_score, bench), todo, executor, watch)
 
 
 def _phase(
@@ -139,8 +143,8 @@ def _chunk(bench: Workbench, pair: tuple[str, str]) -> None:
     stages.chunk(bench, load_snapshot(pair[0]), pair[1])
 
 
-def _embed(bench: Workbench, corpus: tuple[str, str, str]) -> None:
-    stages.embed(bench, load_snapshot(corpus[0]), corpus[1], corpus[2])
+def _embed(bench: Workbench, part: stages.EmbeddingPart) -> None:
+    stages.embed(bench, load_snapshot(part.corpus[0]), part)
 
 
 def _score(bench: Workbench, cell: CellKey) -> None:

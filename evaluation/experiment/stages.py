@@ -14,8 +14,8 @@ import numpy as np
 from indexing.embedding_cache import EmbeddingCache
 
 from chunkers.languages import GRAMMAR_PACK
-from chunkers.plugins import identity
 from chunkers.registry import CHUNKERS
+from evaluation.experiment.code import code_of, plugin_inputs
 from evaluation.experiment.config import ExperimentConfig
 from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks, build_chunks, load_chunks, save_chunks
 from evaluation.experiment.environment import package_version
@@ -28,13 +28,8 @@ from evaluation.types import CellKey
 from indexing.registry import ENCODERS, RETRIEVERS
 from indexing.types import Hit, QueryBatch, SearchSpace
 
-Tick = Callable[[str, int], None]
-"""Called with a stage's name and how many more units of it are done."""
 Ranking = Mapping[str, Sequence[Hit]]
-
-
-def no_tick(_stage: str, _done: int) -> None:
-    """Tell nobody."""
+_PART = 256
 
 
 class Timed(NamedTuple):
@@ -50,7 +45,6 @@ class Workbench:
 
     config: ExperimentConfig
     cache: Path
-    tick: Tick = no_tick
 
     @property
     def store(self) -> Store:
@@ -66,7 +60,7 @@ class Workbench:
 def chunk_key(snapshot: Snapshot, chunker: str) -> StageKey:
     """Return what decides the chunks."""
     versions = {name: package_version(name) for name in ("tree-sitter", "tiktoken")} | {"grammars": GRAMMAR_PACK}
-    inputs = {"corpus": snapshot.corpus, "chunker": identity(CHUNKERS.create(chunker)), "versions": versions}
+    inputs = {"corpus": snapshot.corpus, "chunker": plugin_inputs(CHUNKERS.create(chunker)), "versions": versions}
     return StageKey("chunk", {**inputs, "stage_version": 1})
 
 
@@ -78,7 +72,7 @@ def retrieve_key(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> StageKe
         "chunks": chunk_key(snapshot, cell.chunker).digest,
         "queries": snapshot.queries,
         "embedder": encoder,
-        "retriever": identity(retriever),
+        "retriever": plugin_inputs(retriever),
         "depth": bench.config.depth,
         "reach": _reach(bench.config),
         "versions": {name: package_version(name) for name in ("faiss-cpu", "bm25s")},
@@ -96,6 +90,7 @@ def score_key(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> StageKey:
         "budgets": bench.config.budgets,
         "embedder": ENCODERS.create(cell.embedder).identity(),
         "seed": bench.config.seed,
+        "code": {name: code_of(name) for name in ("evaluation", "ground_truth")},
     }
     return StageKey("score", {**inputs, "stage_version": 1})
 
@@ -113,26 +108,39 @@ def chunk(bench: Workbench, snapshot: Snapshot, chunker: str) -> Timed:
         save_chunks(made.value, folder)
         _write_json(folder / "facts.json", {"facts": made.value.facts, "seconds": made.seconds})
 
-    def load(folder: Path) -> Timed:
-        found = json.loads((folder / "facts.json").read_text("utf-8"))
-        return Timed(load_chunks(folder, found["facts"]), found["seconds"])
-
-    return _stored(bench.store, key, make=make, save=save, load=load)
+    return _stored(bench.store, key, make=make, save=save, load=_load_chunks)
 
 
-def corpus_size(bench: Workbench, snapshot: Snapshot, chunker: str) -> int:
-    """Return the number of texts to embed, repeated ones included."""
-    return len(chunk(bench, snapshot, chunker).value) + len(snapshot.dataset.queries)
+class EmbeddingPart(NamedTuple):
+    """Texts that are embedded by one task: some chunks of a repository, or the dataset's queries."""
+
+    corpus: tuple[str, str, str]
+    """Dataset, chunker, embedder."""
+    rows: range | None
+    """Rows of the chunk table; None stands for the queries."""
+    texts: int
 
 
-def embed(bench: Workbench, snapshot: Snapshot, chunker: str, embedder: str) -> None:
-    """Put the vectors of all chunks and queries into the embedding cache."""
+def embedding_parts(
+    bench: Workbench, snapshot: Snapshot, dataset: str, chunker: str, embedder: str
+) -> list[EmbeddingPart]:
+    """Return the work of embedding a corpus, in parts small enough to show progress and to spread over machines."""
+    corpus = (dataset, chunker, embedder)
     chunks: CorpusChunks = chunk(bench, snapshot, chunker).value
+    starts = range(0, len(chunks), _PART)
+    parts = [EmbeddingPart(corpus, range(a, min(a + _PART, len(chunks))), min(_PART, len(chunks) - a)) for a in starts]
+    return [EmbeddingPart(corpus, None, len(snapshot.dataset.queries)), *parts]
+
+
+def embed(bench: Workbench, snapshot: Snapshot, part: EmbeddingPart) -> None:
+    """Put the vectors of these texts into the embedding cache."""
+    _, chunker, embedder = part.corpus
     encoder, cache = ENCODERS.create(embedder), bench.embeddings
-    tick = functools.partial(bench.tick, "embed")
-    for rows in chunks.repository_rows.values():
-        cache.embed(encoder, ChunkTexts(chunks, rows, snapshot.read), kind="document", progress=tick)
-    cache.embed(encoder, [query.text for query in snapshot.dataset.queries], kind="query", progress=tick)
+    if part.rows is None:
+        cache.embed(encoder, [query.text for query in snapshot.dataset.queries], kind="query")
+    else:
+        chunks: CorpusChunks = chunk(bench, snapshot, chunker).value
+        cache.embed(encoder, ChunkTexts(chunks, part.rows, snapshot.read), kind="document")
 
 
 def chunk_facts(chunks: CorpusChunks) -> dict[str, Any]:
@@ -182,6 +190,12 @@ def score(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[Scored, 
 
     made = _stored(bench.store, score_key(bench, snapshot, cell), make=make, save=save, load=load)
     return made.value, made.seconds
+
+
+@functools.lru_cache(maxsize=4)
+def _load_chunks(folder: Path) -> Timed:
+    found = json.loads((folder / "facts.json").read_text("utf-8"))
+    return Timed(load_chunks(folder, found["facts"]), found["seconds"])
 
 
 def _retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey, chunks: CorpusChunks) -> Timed:
