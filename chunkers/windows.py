@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+_CLOSED = -1
+
+
 @dataclass(slots=True)
 class Level:
     """A node that was entered because it is too large, while its children are put into windows."""
@@ -47,9 +50,10 @@ class Windows:
     """Where each window begins; after `fill` they tile the file."""
     levels: list[Level] = field(default_factory=list)
     """The level at which each window began."""
-    atoms: list[int] = field(default_factory=list)
-    """Where each node (or part of a leaf) that was put into a window begins."""
-    _open: bool = False
+    atoms: list[int] | None = None
+    """Where each node (or part of a leaf) that was put into a window begins; a list, if they are to be kept."""
+    _room: int = _CLOSED
+    """A node fits into the open window if the count at its end is at most this."""
 
     def fill(self, root: Node) -> None:
         """Put the whole file into windows."""
@@ -62,28 +66,30 @@ class Windows:
             else:
                 level = inner
         self.starts[0] = 0
-        self.atoms[0] = 0
 
     def _fill_until_entered(self, level: Level) -> Level | None:
         """Put children into windows up to the first that is too large; return its level, or None at the end."""
-        counts, limit = self.counts, self.limit
+        counts, limit, atoms = self.counts, self.limit, self.atoms
         for child in level.children:
-            start, end = child.start_byte, child.end_byte
-            covered = level.covered
-            if end <= covered:
+            end = child.end_byte
+            if end <= level.covered:
                 continue  # a token that the parser supposed to be missing
-            start = max(start, covered)
-            if counts[start] != counts[covered]:
-                self._add_text(level, covered, start)
-            fits = counts[end] - counts[start] <= limit
-            if fits:
+            if counts[end] <= self._room:  # most nodes: the open window takes it, with what lies before it
+                if atoms is not None:
+                    atoms.append(self._line_start(level.covered, child.start_byte))
+                level.covered = end
+                continue
+            start = max(child.start_byte, level.covered)
+            if counts[start] != counts[level.covered]:
+                self._add_text(level, level.covered, start)
+            if counts[end] - counts[start] <= limit:
                 self._add(level, start, end)
-            else:
+            elif child.child_count:
                 self._close(level)
-                if child.child_count:
-                    begin = self._line_start(level.covered, start)
-                    level.covered = end
-                    return Level(child, level, end, begin, len(self.starts))
+                begin = self._line_start(level.covered, start)
+                level.covered = end
+                return Level(child, level, end, begin, len(self.starts))
+            else:
                 self._add_text(level, start, end)
         if counts[level.end] != counts[level.covered]:
             self._add_text(level, level.covered, level.end)
@@ -92,10 +98,11 @@ class Windows:
     def _add(self, level: Level, start: int, end: int) -> None:
         """Put a span that fits into the open window, or into a new one."""
         begin = self._line_start(level.covered, start)
-        if not self._open or self.counts[end] - self.counts[self.starts[-1]] > self.limit:
+        if self.counts[end] > self._room:
             self._close(level)
             self._begin(level, begin)
-        self.atoms.append(begin)
+        elif self.atoms is not None:
+            self.atoms.append(begin)
         level.covered = end
 
     def _add_text(self, level: Level, start: int, end: int) -> None:
@@ -107,19 +114,20 @@ class Windows:
         first, begin = len(self.starts), self._line_start(level.covered, start)
         for cut in (begin, *text_cuts(self.data, self.counts, start, end, limit=self.limit)):
             self._begin(level, cut)
-            self.atoms.append(cut)
-        self._open = False
+        self._room = _CLOSED
         level.covered = end
         self._merge(level, first, end)
 
     def _begin(self, level: Level, start: int) -> None:
         self.starts.append(start)
         self.levels.append(level)
-        self._open = True
+        if self.atoms is not None:
+            self.atoms.append(start)
+        self._room = self.counts[start] + self.limit
 
     def _close(self, level: Level) -> None:
-        if self._open:
-            self._open = False
+        if self._room != _CLOSED:
+            self._room = _CLOSED
             self._merge(level, len(self.starts) - 1, level.covered)
 
     def _leave(self, level: Level) -> None:
