@@ -155,7 +155,7 @@ def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRe
     """Return the finished cell, and the texts of the results it shows."""
     scored, seconds = stages.score(bench, snapshot, cell)
     chunks: CorpusChunks = stages.chunk(bench, snapshot, cell.chunker).value
-    ranking: stages.Ranking = stages.retrieve(bench, snapshot, cell).value
+    ranking: stages.Ranking = stages.retrieve(bench, snapshot, cell).value.ranking
     hits = {
         query_id: tuple(
             _hit(chunks, hit.position, rank=rank, score=hit.score)

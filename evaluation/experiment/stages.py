@@ -6,12 +6,11 @@ import functools
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from indexing.embedding_cache import EmbeddingCache
 
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.registry import CHUNKERS
@@ -25,11 +24,19 @@ from evaluation.experiment.snapshot import Snapshot
 from evaluation.experiment.store import StageKey, Store
 from evaluation.measures.registry import parse_measure
 from evaluation.types import CellKey
+from indexing.embedding_cache import EmbeddingCache
 from indexing.registry import ENCODERS, RETRIEVERS
 from indexing.types import Hit, QueryBatch, SearchSpace
 
 Ranking = Mapping[str, Sequence[Hit]]
-_PART = 256
+_PART = 512
+
+
+class Retrieved(NamedTuple):
+    """Query id → hits whose positions are rows of the chunk table, and what the search says of itself."""
+
+    ranking: Ranking
+    facts: Mapping[str, Any]
 
 
 class Timed(NamedTuple):
@@ -160,7 +167,7 @@ def chunk_facts(chunks: CorpusChunks) -> dict[str, Any]:
 
 
 def retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> Timed:
-    """Return the rankings as query id → hits whose positions are rows of the chunk table."""
+    """Return every query's ranking."""
 
     def make() -> Timed:
         table: CorpusChunks = chunk(bench, snapshot, cell.chunker).value
@@ -176,10 +183,10 @@ def score(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[Scored, 
         chunked, retrieved = chunk(bench, snapshot, cell.chunker), retrieve(bench, snapshot, cell)
         started = time.perf_counter()
         scored = score_run(
-            bench.config, snapshot, chunked.value, retrieved.value, embed=_document_embedder(bench, cell)
+            bench.config, snapshot, chunked.value, retrieved.value.ranking, embed=_document_embedder(bench, cell)
         )
         seconds = {**chunked.seconds, **retrieved.seconds, "score": time.perf_counter() - started}
-        return Timed(scored, seconds)
+        return Timed(replace(scored, facts={**scored.facts, **retrieved.value.facts}), seconds)
 
     def save(made: Timed, folder: Path) -> None:
         save_scored(made.value, folder)
@@ -203,6 +210,7 @@ def _retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey, chunks: Corpu
     retriever, encoder = RETRIEVERS.create(cell.retriever), ENCODERS.create(cell.embedder)
     ranking: dict[str, Sequence[Hit]] = {}
     seconds = {"embed": 0.0, "retrieve": 0.0}
+    lengths: list[np.ndarray] = []
     spaces = chunks.repository_rows if dataset.scope == "repository" else {"": range(len(chunks))}
     for repo, rows in spaces.items():
         asked = [query for query in dataset.queries if dataset.scope == "all" or query.repo == repo]
@@ -215,6 +223,7 @@ def _retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey, chunks: Corpu
             cache = bench.embeddings
             space = SearchSpace(texts, cache.embed(encoder, texts, kind="document"))
             batch = QueryBatch(words, cache.embed(encoder, words, kind="query"))
+            lengths.append(cache.token_counts(encoder, texts))
         else:
             space, batch = SearchSpace(texts), QueryBatch(words)
         embedded = time.perf_counter()
@@ -226,7 +235,16 @@ def _retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey, chunks: Corpu
         seconds["retrieve"] += time.perf_counter() - embedded
     for query in dataset.queries:
         ranking.setdefault(query.id, [])
-    return Timed(ranking, seconds)
+    return Timed(Retrieved(ranking, {"truncated": _truncated(lengths, encoder.max_tokens)}), seconds)
+
+
+def _truncated(lengths: Sequence[np.ndarray], window: int | None) -> dict[str, float] | None:
+    """Return the share of chunks and of tokens that the model cannot see; None where no model reads them."""
+    if not lengths or window is None:
+        return None
+    tokens = np.concatenate(lengths)
+    beyond = np.maximum(tokens - window, 0)
+    return {"chunks": float((beyond > 0).mean()), "tokens": float(beyond.sum() / max(int(tokens.sum()), 1))}
 
 
 def _reach(config: ExperimentConfig) -> dict[str, int]:
@@ -263,7 +281,7 @@ def _save_run(made: Timed, folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    ranking: Ranking = made.value
+    ranking, facts = made.value
     lengths = [len(hits) for hits in ranking.values()]
     queries = pa.table({"query_id": list(ranking), "hits": pa.array(lengths, pa.int32())})
     pq.write_table(queries, folder / "queries.parquet")
@@ -272,7 +290,7 @@ def _save_run(made: Timed, folder: Path) -> None:
         "score": pa.array([hit.score for hits in ranking.values() for hit in hits], pa.float64()),
     }
     pq.write_table(pa.table(hits), folder / "hits.parquet", compression="zstd")
-    _write_json(folder / "seconds.json", dict(made.seconds))
+    _write_json(folder / "facts.json", {"facts": facts, "seconds": made.seconds})
 
 
 def _load_run(folder: Path) -> Timed:
@@ -286,7 +304,8 @@ def _load_run(folder: Path) -> Timed:
     for query_id, length in zip(queries["query_id"], queries["hits"], strict=True):
         ranking[query_id] = pairs[start : start + length]
         start += length
-    return Timed(ranking, json.loads((folder / "seconds.json").read_text("utf-8")))
+    found = json.loads((folder / "facts.json").read_text("utf-8"))
+    return Timed(Retrieved(ranking, found["facts"]), found["seconds"])
 
 
 def _write_json(file: Path, value: Mapping[str, Any]) -> None:
