@@ -11,7 +11,10 @@ import click
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 
-_VERBS: dict[str, str] = {}
+_VERBS: dict[str, str] = {
+    "qrels": "Which chunks answer each query, by a named overlap rule",
+    "mine": "Make queries from a repository that has no labels",
+}
 """verb → its line in --help; the command is `scripts.VERB:command`."""
 
 
