@@ -15,6 +15,10 @@ _VERBS = {
     "compare": "which chunker retrieves better, by how much, and is that real?",
     "chunk": "see where a chunker cuts",
     "list": "chunkers, measures, datasets, embedders and retrievers",
+_VERBS: dict[str, str] = {
+    "qrels": "Which chunks answer each query, by a named overlap rule",
+    "mine": "Make queries from a repository that has no labels",
+    "chunk": "Show where a chunker cuts.",
 }
 """verb → its line in --help; the command is `scripts.VERB:command`."""
 
