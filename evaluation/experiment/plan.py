@@ -52,7 +52,10 @@ def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
         plans.append(CellPlan(cell, states, len(chunks)))
         if states["retrieve"] == "run" and RETRIEVERS.create(cell.retriever).uses_vectors:
             queries = [query.text for query in snapshot.dataset.queries]
-            for kind, texts in (("document", ChunkTexts(chunks, range(len(chunks)), snapshot.read)), ("query", queries)):
+            for kind, texts in (
+                ("document", ChunkTexts(chunks, range(len(chunks)), snapshot.read)),
+                ("query", queries),
+            ):
                 missing.setdefault((cell.embedder, kind), set()).update(map(text_key, texts))
     left = {
         (embedder, kind): bench.embeddings.missing(ENCODERS.create(embedder), keys, kind=kind)
