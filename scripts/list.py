@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import Any
 
@@ -35,7 +34,7 @@ def _rows(kind: str) -> list[dict[str, Any]]:
     if kind == "measures":
         from evaluation.measures.registry import describe_measures
 
-        return [dataclasses.asdict(record) for record in describe_measures()]
+        return [record._asdict() for record in describe_measures()]
     if kind == "rules":
         from ground_truth.rules import describe_rules
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from chunkers.coverage import coverage
 
+from chunkers.coverage import coverage
 from chunkers.errors import UsageError
 from chunkers.sizes import ruler
 from chunkers.sources import Repository
 from chunkers.splitting import chunk_file
-from chunkers.types import Chunk, Chunker, SourceFile
+from chunkers.types import Chunk, Chunker, Piece, SourceFile
 
 _COLUMNS = {"file": np.int32, "start": np.int64, "end": np.int64, "start_line": np.int32, "end_line": np.int32}
 _SIZES = {"nws": np.int32, "tokens": np.int32}
@@ -59,10 +59,13 @@ class CorpusChunks:
     @functools.cached_property
     def repository_rows(self) -> Mapping[str, range]:
         """Repository → its rows."""
-        repos = np.array([file.repo for file in self.files])[self.columns["file"]] if len(self) else np.array([])
-        starts = np.flatnonzero(np.concatenate(([True], repos[1:] != repos[:-1]))) if len(self) else []
-        ends = [*starts[1:], len(self)]
-        return {str(repos[a]): range(int(a), int(b)) for a, b in zip(starts, ends, strict=True)} if len(self) else {}
+        rows: dict[str, range] = {}
+        if len(self):
+            repos = np.array([file.repo for file in self.files])[self.columns["file"]]
+            starts = [0, *(np.flatnonzero(repos[1:] != repos[:-1]) + 1).tolist()]
+            for start, end in zip(starts, [*starts[1:], len(self)], strict=True):
+                rows[str(repos[start])] = range(start, end)
+        return rows
 
 
 class ChunkTexts(Sequence[str]):
@@ -120,7 +123,7 @@ def build_chunks(
             headers += [chunk.header for chunk in chunks]
             if reason := getattr(chunker, "fallback", _no_fallback)(source):
                 fallbacks[reason] += 1
-            covered = coverage(source.data, [(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks])
+            covered = coverage(source.data, [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks])
             lost, doubled, total = lost + covered.lost, doubled + covered.doubled, total + covered.total
             tick(1)
     columns = {

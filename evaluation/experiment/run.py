@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ground_truth.rules import parse_rule
-
 from chunkers.languages import language_of
 from chunkers.registry import CHUNKERS
 from evaluation.experiment import stages
@@ -24,6 +22,7 @@ from evaluation.measures.registry import parse_measure
 from evaluation.results import CellRecord, GoldLines, HitRecord, QueryRecord, Results
 from evaluation.types import CellKey
 from evaluation.verdicts import with_statistics
+from ground_truth.rules import parse_rule
 from ground_truth.types import Annotation
 from indexing.registry import ENCODERS, RETRIEVERS
 
@@ -166,7 +165,7 @@ def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRe
     record = CellRecord(
         key=cell,
         status="ok",
-        chunks=stages.chunk_facts(chunks) | scored.facts,
+        chunks={**stages.chunk_facts(chunks), **scored.facts},
         seconds={name: round(value, 3) for name, value in seconds.items()},
         scores=scored.scores,
         curve=scored.curve,

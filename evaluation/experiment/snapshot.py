@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chunkers.errors import UsageError
-from chunkers.sources import fingerprint
+from chunkers.sources import Repository, fingerprint
 from evaluation.experiment.corpus_chunks import FileKey
 from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset
@@ -39,7 +39,7 @@ class Snapshot:
         return source.data
 
     @functools.cached_property
-    def _repositories(self) -> dict[str, Any]:
+    def _repositories(self) -> dict[str, Repository]:
         return {repository.name: repository for repository in self.dataset.repositories}
 
     def record(self) -> dict[str, Any]:
