@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from evaluation.measures.reading import Reading, read
 from evaluation.types import Case, TextCase
 
 if TYPE_CHECKING:
-    from evaluation.measures.trec import TrecMeasure
+    from evaluation.measures.trec_measure import TrecMeasure
 
 
 class Batch:
@@ -26,7 +27,7 @@ class Batch:
         self.cases = cases
         self.measures = measures
         self._trec: dict[tuple[str, str], dict[str, np.ndarray]] = {}
-        self._readings: dict[SizeUnit, Reading] = {}
+        self._readings: dict[SizeUnit | None, Reading] = {}
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -77,14 +78,40 @@ class Batch:
             raise UsageError(f"query {missing[0]!r} comes without its text: measures at a budget cannot be computed")
         return [case.text for case in self.cases if case.text is not None]
 
-    def reading(self, unit: SizeUnit) -> Reading:
-        """Return how the rankings are read in this unit; made once."""
+    def reading(self, unit: SizeUnit | None) -> Reading:
+        """Return how the rankings are read in this unit, or in bytes; made once."""
         if unit not in self._readings:
-            for case, text in zip(self.cases, self.texts, strict=True):
-                if unit not in text.rulers:
-                    raise UsageError(f"query {case.query_id!r} has no ruler in {unit}")
-            self._readings[unit] = read(self.texts, unit)
+            self._readings[unit] = read(self.texts, self._checked(unit))
         return self._readings[unit]
+
+    def all_chunks(self, unit: SizeUnit | None) -> Reading:
+        """Return how the files that hold gold would be read chunk by chunk, retrieved or not."""
+        whole = []
+        for case, text in zip(self.cases, self.texts, strict=True):
+            if text.chunks is None:
+                raise UsageError(f"query {case.query_id!r} comes without the chunks of its gold files")
+            whole.append(replace(text, results=text.chunks, headers={}))
+        return read(whole, self._checked(unit))
+
+    def _checked(self, unit: SizeUnit | None) -> SizeUnit | None:
+        for case, text in zip(self.cases, self.texts, strict=True):
+            if unit is not None and unit not in text.rulers:
+                raise UsageError(f"query {case.query_id!r} has no ruler in {unit}")
+        return unit
+
+    @cached_property
+    def gains(self) -> np.ndarray:
+        """The grade at each rank, one row per case, 0 where there is none or it is below 0."""
+        rows = [[grades.get(item, 0) for item in c.ranking] for c, grades in zip(self.cases, self.grades, strict=True)]
+        matrix = np.zeros((len(rows), max(map(len, rows), default=0)))
+        for line, row in zip(matrix, rows, strict=True):
+            line[: len(row)] = row
+        return np.maximum(matrix, 0.0)
+
+    @cached_property
+    def returned(self) -> np.ndarray:
+        """The number of results of each case."""
+        return np.array([len(case.ranking) for case in self.cases])
 
     def relevant_counts(self, rel: str = "") -> np.ndarray:
         """Return how many chunks are relevant to each query."""

@@ -34,14 +34,12 @@ class Layout:
     gold: Spans
 
 
-def lay_out(cases: Sequence[TextCase], unit: SizeUnit) -> Layout:
-    """Return the results and the gold of all cases as runs of stretches, measured by the cases' rulers."""
-    rulers, ruler_base = _rulers(cases, unit)
+def lay_out(cases: Sequence[TextCase], unit: SizeUnit | None) -> Layout:
+    """Return the results and the gold of all cases as runs of stretches, by the cases' rulers or in bytes."""
     counts = [len(case.results) for case in cases] + [len(case.gold) for case in cases]
     case_of = np.repeat(np.tile(np.arange(len(cases)), 2), counts)
     spans = _array(chain.from_iterable(chain((c.results for c in cases), (c.gold for c in cases))), sum(counts))
-    ruler_of = ruler_base[case_of] + spans[:, 0]
-    ends = _units(rulers, ruler_of, spans[:, 1:]) + _base(rulers, case_of, ruler_of)[:, None]
+    ends = _bytes(case_of, spans) if unit is None else _in_units(cases, unit, case_of, spans)
     cuts = _distinct(ends)
     at = np.searchsorted(cuts, ends)
     n_results = sum(counts[: len(cases)])
@@ -49,6 +47,22 @@ def lay_out(cases: Sequence[TextCase], unit: SizeUnit) -> Layout:
         Spans(case_of[part], at[part, 0], at[part, 1]) for part in (slice(n_results), slice(n_results, None))
     )
     return Layout(np.diff(cuts, append=cuts[-1:]), results, gold)
+
+
+def _bytes(case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Return the spans' ends on one line, in bytes."""
+    place = np.unique(np.stack((case_of, spans[:, 0])), axis=1, return_inverse=True)[1].reshape(-1)
+    longest = spans[:, 2].max(initial=0) + 1
+    ends: np.ndarray = spans[:, 1:] + (place * longest)[:, None]
+    return ends
+
+
+def _in_units(cases: Sequence[TextCase], unit: SizeUnit, case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Return the spans' ends on one line, in units of the files' rulers."""
+    rulers, base = _rulers(cases, unit)
+    ruler_of = base[case_of] + spans[:, 0]
+    ends: np.ndarray = _units(rulers, ruler_of, spans[:, 1:]) + _base(rulers, case_of, ruler_of)[:, None]
+    return ends
 
 
 def _rulers(cases: Sequence[TextCase], unit: SizeUnit) -> tuple[list[Ruler], np.ndarray]:
