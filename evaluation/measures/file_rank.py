@@ -31,11 +31,11 @@ class FileRecall(RankedMeasure):
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the share of each case; 0 without gold."""
-        return np.array([self._one(text) for text in batch.texts])
+        return np.array([self._one(*pair) for pair in zip(batch.texts, batch.files, strict=True)])
 
-    def _one(self, text: TextCase) -> float:
+    def _one(self, text: TextCase, files: list[int]) -> float:
         gold = {span.file for span in text.gold}
-        return len(gold.intersection(files(text)[: self.cutoff])) / len(gold) if gold else 0.0
+        return len(gold.intersection(files[: self.cutoff])) / len(gold) if gold else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +55,8 @@ class FileRr(Measure):
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the reciprocal rank of each case."""
-        return np.array([self._one(text) for text in batch.texts])
+        return np.array([self._one(*pair) for pair in zip(batch.texts, batch.files, strict=True)])
 
-    def _one(self, text: TextCase) -> float:
+    def _one(self, text: TextCase, files: list[int]) -> float:
         gold = {span.file for span in text.gold}
-        return next((1 / rank for rank, file in enumerate(files(text), start=1) if file in gold), 0.0)
-
-
-def files(text: TextCase) -> list[int]:
-    """Return the files in the order in which their first chunks are ranked."""
-    return list(dict.fromkeys([span[0] for span in text.results]))
+        return next((1 / rank for rank, file in enumerate(files, start=1) if file in gold), 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
 Variant = Literal["b", "a", "c", "literal"]
+Number = Any
+"""A number, or an array with one per case."""
+
 _BLOCK = 512
+
+
+class Tally(NamedTuple):
+    """Concordant minus discordant pairs, concordant pairs, and the pairs that tie in x and in y."""
+
+    balance: Number
+    concordant: Number
+    tied_x: Number
+    tied_y: Number
 
 
 def kendall_tau(x: np.ndarray, y: np.ndarray, *, variant: Variant = "b") -> float:
@@ -29,18 +41,23 @@ def kendall_tau(x: np.ndarray, y: np.ndarray, *, variant: Variant = "b") -> floa
     distinct = min(len(np.unique(x)), len(np.unique(y)))
     if pairs == 0 or distinct < 2:
         return float("nan")
-    balance, concordant, tied_x, tied_y = _count_pairs(x, y)
+    return float(correlation(_count_pairs(x, y), np.float64(len(x)), np.float64(distinct), variant=variant))
+
+
+def correlation(tally: Tally, n: Number, distinct: Number, *, variant: Variant) -> Number:
+    """Return the coefficient from the counts of pairs; ``distinct`` is the smaller number of different values."""
+    pairs = n * (n - 1) / 2
     if variant == "a":
-        return balance / pairs
+        return tally.balance / pairs
     if variant == "b":
-        return float(balance / np.sqrt((pairs - tied_x) * (pairs - tied_y)))
+        return tally.balance / np.sqrt((pairs - tally.tied_x) * (pairs - tally.tied_y))
     if variant == "c":
-        return 2 * balance * distinct / (len(x) ** 2 * (distinct - 1))
-    return (2 * concordant - pairs) / pairs
+        return 2 * tally.balance * distinct / (n**2 * (distinct - 1))
+    return (2 * tally.concordant - pairs) / pairs
 
 
-def _count_pairs(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float, float]:
-    """Return concordant minus discordant, concordant, and the pairs that tie in x and in y, in blocks of rows."""
+def _count_pairs(x: np.ndarray, y: np.ndarray) -> Tally:
+    """Return the counts of all pairs, made in blocks of rows."""
     totals = np.zeros(4)
     for begin in range(0, len(x), _BLOCK):
         rows = slice(begin, begin + _BLOCK)
@@ -48,8 +65,7 @@ def _count_pairs(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float, flo
         product = dx * dy
         totals += (product.sum(), (product > 0).sum(), (dx == 0).sum(), (dy == 0).sum())
     # Every pair was met twice, and every item once with itself.
-    balance, concordant, tied_x, tied_y = (totals - (0, 0, len(x), len(x))) / 2
-    return float(balance), float(concordant), float(tied_x), float(tied_y)
+    return Tally(*((totals - (0, 0, len(x), len(x))) / 2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,9 +118,21 @@ class KendallTauGrades(Measure):
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the correlation for each case; earlier must mean higher."""
-        return np.array(
-            [
-                kendall_tau(-np.arange(count), gains[:count], variant=self.variant)
-                for count, gains in zip(batch.returned, batch.gains, strict=True)
-            ]
+        count = batch.returned
+        # Beyond its end a row has a grade that is nobody's.
+        grades = np.where(np.arange(batch.gains.shape[1]) < count[:, None], batch.gains, -1.0)
+        concordant, tied, levels = np.zeros((3, len(batch)))
+        for level in np.unique(grades[grades >= 0]):
+            here, higher_before = grades == level, np.cumsum(grades > level, axis=1)
+            concordant += (here * higher_before).sum(axis=1)
+            size = here.sum(axis=1)
+            tied += size * (size - 1) / 2
+            levels += size > 0
+        pairs = count * (count - 1) / 2
+        tally = Tally(2 * concordant - (pairs - tied), concordant, np.zeros(len(batch)), tied)
+        defined = levels >= 2
+        values = np.full(len(batch), np.nan)
+        values[defined] = correlation(
+            Tally(*(part[defined] for part in tally)), count[defined], levels[defined], variant=self.variant
         )
+        return values
