@@ -30,6 +30,8 @@ class TextCase:
     """For each unit that is measured, one ruler per file."""
     headers: Mapping[SizeUnit, Sequence[int]] = field(default_factory=dict)
     """Units of each result's header, where there are any: they cost budget and are never gold."""
+    chunks: Sequence[TextSpan] | None = None
+    """Every chunk of the files that hold gold, retrieved or not: for measures that ask where the chunker cut."""
 
 
 @dataclass(frozen=True, slots=True)

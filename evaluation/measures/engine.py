@@ -17,20 +17,23 @@ SCALE = 1_000_000
 Gains = Mapping[str, float]
 
 
-def run_of(case: Case) -> dict[str, float]:
-    """Return the ranking as scores that fall with the rank: trec_eval compares float32 and breaks ties by id."""
-    depth = len(case.ranking)
-    run = dict(zip(case.ranking, range(depth, 0, -1), strict=True))
-    if len(run) != depth:
+def run_of(case: Case, depth: int | None) -> dict[str, int]:
+    """Return the first results as scores that fall with the rank: trec_eval compares float32, and ids on ties."""
+    ranking = case.ranking if depth is None else case.ranking[:depth]
+    return dict(zip(ranking, range(len(ranking), 0, -1), strict=True))
+
+
+def check_once(case: Case) -> None:
+    """Raise if the ranking names a chunk twice."""
+    if len(set(case.ranking)) != len(case.ranking):
         twice = next(item for i, item in enumerate(case.ranking) if item in case.ranking[:i])
         raise UsageError(f"query {case.query_id!r} ranks {twice!r} twice: a ranking names each chunk once")
-    return run  # type: ignore[return-value]  # the engine reads whole numbers as they are
 
 
 def integer_gains(gains: Gains) -> Mapping[str, int]:
     """Return the gains as the smallest whole numbers of the same proportions; below 0 counts as 0."""
     values = gains.values()
-    if all(type(value) is int for value in values) and (not gains or (min(values) >= 0 and max(values) <= 1000)):
+    if set(map(type, values)) <= {int} and (not gains or (min(values) >= 0 and max(values) <= 1000)):
         return gains  # type: ignore[return-value]  # checked above
     # A gain above 0 stays above 0, so that "relevant" and "has a gain" remain the same thing.
     scaled = {key: max(1, round(value * SCALE)) if value > 0 else 0 for key, value in gains.items()}
@@ -47,7 +50,7 @@ def binary_gains(gains: Gains, rel: str) -> dict[str, int]:
 
 def trec_scores(
     query_ids: Sequence[str],
-    runs: Mapping[str, Mapping[str, float]],
+    runs: Mapping[str, Mapping[str, int]],
     qrels: Mapping[str, Mapping[str, int]],
     names: Collection[str],
 ) -> dict[str, np.ndarray]:

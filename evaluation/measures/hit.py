@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from evaluation.measures.trec import TrecBinary
+from evaluation.measures.trec_measure import TrecBinary
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch

@@ -34,14 +34,12 @@ class Layout:
     gold: Spans
 
 
-def lay_out(cases: Sequence[TextCase], unit: SizeUnit) -> Layout:
-    """Return the results and the gold of all cases as runs of stretches, measured by the cases' rulers."""
-    rulers, ruler_base = _rulers(cases, unit)
+def lay_out(cases: Sequence[TextCase], unit: SizeUnit | None) -> Layout:
+    """Return the results and the gold of all cases as runs of stretches, by the cases' rulers or in bytes."""
     counts = [len(case.results) for case in cases] + [len(case.gold) for case in cases]
     case_of = np.repeat(np.tile(np.arange(len(cases)), 2), counts)
     spans = _array(chain.from_iterable(chain((c.results for c in cases), (c.gold for c in cases))), sum(counts))
-    ruler_of = ruler_base[case_of] + spans[:, 0]
-    ends = _units(rulers, ruler_of, spans[:, 1:]) + _base(rulers, case_of, ruler_of)[:, None]
+    ends = _bytes(case_of, spans) if unit is None else _in_units(cases, unit, case_of, spans)
     cuts = _distinct(ends)
     at = np.searchsorted(cuts, ends)
     n_results = sum(counts[: len(cases)])
@@ -49,6 +47,20 @@ def lay_out(cases: Sequence[TextCase], unit: SizeUnit) -> Layout:
         Spans(case_of[part], at[part, 0], at[part, 1]) for part in (slice(n_results), slice(n_results, None))
     )
     return Layout(np.diff(cuts, append=cuts[-1:]), results, gold)
+
+
+def _bytes(case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Return the spans' ends on one line, in bytes."""
+    place = case_of * (spans[:, 0].max(initial=0) + 1) + spans[:, 0]
+    return _apart(spans[:, 1:], place, longest=spans[:, 2].max(initial=0))
+
+
+def _in_units(cases: Sequence[TextCase], unit: SizeUnit, case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Return the spans' ends on one line, in units of the files' rulers."""
+    rulers, base = _rulers(cases, unit)
+    ruler_of = base[case_of] + spans[:, 0]
+    longest = max((len(ruler.starts) for ruler in rulers), default=0)
+    return _apart(_units(rulers, ruler_of, spans[:, 1:]), case_of * len(rulers) + ruler_of, longest=longest)
 
 
 def _rulers(cases: Sequence[TextCase], unit: SizeUnit) -> tuple[list[Ruler], np.ndarray]:
@@ -69,21 +81,21 @@ def _array(spans: Iterable[TextSpan], count: int) -> np.ndarray:
 
 def _units(rulers: Sequence[Ruler], ruler_of: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return offsets in units; each ruler is asked once."""
-    units = np.empty_like(offsets)
-    order = np.argsort(ruler_of, kind="stable")
-    used, begins = np.unique(ruler_of[order], return_index=True)
-    for ruler, rows in zip(used, np.split(order, begins[1:]), strict=True):
-        units[rows] = rulers[ruler].at(offsets[rows])
+    # Numbers of 16 bits are sorted by radix, several times as fast.
+    order = np.argsort(ruler_of.astype(np.uint16) if len(rulers) < 2**16 else ruler_of, kind="stable")
+    grouped, sorted_rulers = offsets[order], ruler_of[order]
+    begins = np.flatnonzero(np.diff(sorted_rulers, prepend=-1)).tolist()
+    for begin, end in zip(begins, [*begins[1:], len(order)], strict=True):
+        grouped[begin:end] = rulers[sorted_rulers[begin]].at(grouped[begin:end])
+    units = np.empty_like(grouped)
+    units[order] = grouped
     return units
 
 
-def _base(rulers: Sequence[Ruler], case_of: np.ndarray, ruler_of: np.ndarray) -> np.ndarray:
-    """Return where on the line each span's file begins: apart for every pair of case and file."""
-    places, place_of = np.unique(case_of * max(1, len(rulers)) + ruler_of, return_inverse=True)
-    # One unit of room keeps the end of a file apart from the beginning of the next.
-    sizes = np.array([len(rulers[place % len(rulers)].starts) + 1 for place in places], dtype=np.int64)
-    base: np.ndarray = (np.cumsum(sizes) - sizes)[place_of]
-    return base
+def _apart(ends: np.ndarray, place: np.ndarray, *, longest: int) -> np.ndarray:
+    """Return the ends on one line: each pair of case and file has room for the longest file and one unit more."""
+    line: np.ndarray = ends + (place * (longest + 1))[:, None]
+    return line
 
 
 def _distinct(ends: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -56,8 +56,7 @@ class Measure(ABC):
         options = [
             _written(field.name, getattr(self, field.name), bare=field.name == self.positional)
             for field in dataclasses.fields(self)
-            if field.name not in {"cutoff", "budget", "unit"}
-            and (getattr(self, field.name) != field.default or field.name == self.positional)
+            if field.name not in {"cutoff", "budget", "unit"} and getattr(self, field.name) != field.default
         ]
         head = f"{self.label}@{self.cut}" if self.cut else self.label
         return f"{head}({','.join(options)})" if options else head
@@ -139,15 +138,15 @@ def threshold_text(rel: str) -> str:
     return "" if text == ">0" else text
 
 
-def relevance(rel: str) -> Callable[[float], bool]:
-    """Return the test that a grade must pass to count as relevant."""
+def relevance(rel: str) -> Callable[[Any], Any]:
+    """Return the test that a grade, or each of an array of grades, must pass to count as relevant."""
     text = threshold_text(rel)
     if not text:
         return lambda grade: grade > 0
     if text.startswith(">="):
         least = float(text[2:])
         # A grade of 0 is "judged, not relevant", whatever the threshold.
-        return lambda grade: grade >= least and grade > 0
+        return lambda grade: (grade >= least) & (grade > 0)
     bound = float(text[1:])
     return lambda grade: grade > bound
 

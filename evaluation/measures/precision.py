@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evaluation.measures.trec import TrecBinary
+from evaluation.measures.trec_measure import TrecBinary
 
 
 @dataclass(frozen=True, kw_only=True)

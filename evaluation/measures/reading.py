@@ -7,9 +7,11 @@ fully described by the pieces of gold that are read for the first time: where ea
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +42,14 @@ class Curve:
     gold: Pieces
     again: Pieces
     size: np.ndarray
+
+
+class Top(NamedTuple):
+    """The first k results of each case: gold units, units sent, and units sent again."""
+
+    gold: np.ndarray
+    sent: np.ndarray
+    again: np.ndarray
 
 
 class Reading:
@@ -94,6 +104,25 @@ class Reading:
         """Return the curve under the chosen rule for text that was already read."""
         return self.charged if charge_duplicates else self.free
 
+    def top(self, k: int | None) -> Top:
+        """Return what the first k results hold, or all of them, whatever its size."""
+        case = self.layout.results.case
+        rank = np.arange(len(case)) - np.searchsorted(case, case)
+        shown = (rank < (sys.maxsize if k is None else k))[self._result]
+        new_gold = shown & self._fresh & self.is_gold[self._stretch]
+        return Top(*(self.per_case(self._case[m], self._length[m]) for m in (new_gold, shown, shown & ~self._fresh)))
+
+    @cached_property
+    def result_sizes(self) -> np.ndarray:
+        """Units of each result."""
+        return np.bincount(self._result, weights=self._length, minlength=len(self.layout.results.case))
+
+    @cached_property
+    def result_gold(self) -> np.ndarray:
+        """Gold units of each result, read before or not."""
+        gold = np.where(self.is_gold[self._stretch], self._length, 0)
+        return np.bincount(self._result, weights=gold, minlength=len(self.layout.results.case))
+
     def per_case(self, case: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return the sum of the values of each case."""
         return np.bincount(case, weights=values, minlength=self.n_cases)
@@ -120,10 +149,10 @@ def covered(spans: Spans, stretches: int) -> np.ndarray:
     return np.cumsum(steps) > 0
 
 
-def read(cases: Sequence[TextCase], unit: SizeUnit) -> Reading:
-    """Return how these cases are read in this unit."""
+def read(cases: Sequence[TextCase], unit: SizeUnit | None) -> Reading:
+    """Return how these cases are read in this unit, or in bytes and without their headers."""
     headers = None
-    if any(unit in case.headers for case in cases):
+    if unit is not None and any(unit in case.headers for case in cases):
         own = [np.asarray(case.headers.get(unit, np.zeros(len(case.results), dtype=np.int64))) for case in cases]
         headers = np.concatenate(own).astype(np.int64)
     return Reading(lay_out(cases, unit), headers, len(cases))

@@ -20,8 +20,62 @@ MEASURES: Registry[Measure] = Registry(
         "mrr": Entry("evaluation.measures.mrr:Mrr", "one over the rank of the first relevant result"),
         "map": Entry("evaluation.measures.average_precision:AveragePrecision", "mean of precision at relevant results"),
         "hit": Entry("evaluation.measures.hit:Hit", "whether any of the first k is relevant"),
+        "ndcg_exp": Entry("evaluation.measures.ndcg_exp:NdcgExp", "nDCG with gain 2^grade - 1"),
+        "ndcg_retrieved": Entry(
+            "evaluation.measures.ndcg_retrieved:NdcgRetrieved", "nDCG whose ideal is of the retrieved only"
+        ),
+        "precision_returned": Entry(
+            "evaluation.measures.precision_returned:PrecisionReturned",
+            "relevant among the first k, over those returned",
+        ),
+        "ap_capped": Entry("evaluation.measures.ap_capped:ApCapped", "average precision over min(relevant, k)"),
+        "kendall_tau": Entry("evaluation.measures.kendall_tau:KendallTau", "rank correlation with a reference ranking"),
+        "kendall_tau_grades": Entry(
+            "evaluation.measures.kendall_tau:KendallTauGrades", "rank correlation with the grades"
+        ),
+        "rbo": Entry("evaluation.measures.rbo:Rbo", "overlap with a reference ranking, weighted to the top"),
+        "ild": Entry("evaluation.measures.ild:Ild", "mean cosine distance of the first k"),
+        "alpha_ndcg": Entry(
+            "evaluation.measures.alpha_ndcg:AlphaNdcg", "nDCG of gold regions, repeated ones worth less"
+        ),
+        "novelty_ndcg": Entry("evaluation.measures.novelty_ndcg:NoveltyNdcg", "nDCG with gains reduced by resemblance"),
+        "redundancy": Entry("evaluation.measures.redundancy:Redundancy", "lines of the first k shown before"),
+        "file_recall": Entry("evaluation.measures.file_rank:FileRecall", "files with gold among the first k files"),
+        "file_rr": Entry("evaluation.measures.file_rank:FileRr", "one over the rank of the first file with gold"),
+        "chroma_recall": Entry("evaluation.measures.chroma:ChromaRecall", "gold bytes shown by the first k"),
+        "chroma_precision": Entry(
+            "evaluation.measures.chroma:ChromaPrecision", "share of the first k's bytes that is gold"
+        ),
+        "chroma_iou": Entry("evaluation.measures.chroma:ChromaIou", "gold shown over bytes sent and gold missed"),
+        "precision_omega": Entry("evaluation.measures.chroma:PrecisionOmega", "the precision that the chunking allows"),
+        "split_rate": Entry("evaluation.measures.split_rate:SplitRate", "gold regions that no chunk holds whole"),
+        "tokens_to_recall": Entry(
+            "evaluation.measures.to_recall:ToRecall", "tokens read until a share of the gold is seen"
+        ),
+        "nws_to_recall": Entry(
+            "evaluation.measures.to_recall:NwsToRecall", "characters read until a share of the gold is seen"
+        ),
+        "lines_to_recall": Entry(
+            "evaluation.measures.to_recall:LinesToRecall", "lines read until a share of the gold is seen"
+        ),
+        "tokens_behind": Entry("evaluation.measures.context:TokensBehind", "tokens in the first k results"),
+        "nws_behind": Entry("evaluation.measures.context:NwsBehind", "characters in the first k results"),
+        "lines_behind": Entry("evaluation.measures.context:LinesBehind", "lines in the first k results"),
+        "relevant": Entry("evaluation.measures.context:Relevant", "number of relevant chunks"),
         "recall@B": Entry("evaluation.measures.budget_recall:BudgetRecall", "gold text read within a budget"),
         "naurc@B": Entry("evaluation.measures.naurc:Naurc", "area under gold read against text read"),
+        "precision@B": Entry(
+            "evaluation.measures.budget_precision:BudgetPrecision",
+            "share of the text read within a budget that is gold",
+        ),
+        "iou@B": Entry("evaluation.measures.budget_iou:BudgetIou", "gold read over text read or gold"),
+        "ndcg_text@B": Entry(
+            "evaluation.measures.ndcg_text:NdcgText", "gold read, discounted by the reading before it"
+        ),
+        "region_success@B": Entry(
+            "evaluation.measures.region_success:RegionSuccess", "gold regions seen within a budget"
+        ),
+        "redundancy@B": Entry("evaluation.measures.redundancy:BudgetRedundancy", "text sent again within a budget"),
     },
 )
 """A name that ends in @B takes a budget with its unit; the same name without it takes a number of results."""
@@ -38,6 +92,12 @@ _ALIASES = {
     "mean_average_precision": "map",
     "success": "hit",
     "hit_rate": "hit",
+    "map_capped": "ap_capped",
+    "alphandcg": "alpha_ndcg",
+    "tau": "kendall_tau",
+    "kendalls_tau": "kendall_tau",
+    "intra_list_diversity": "ild",
+    "num_rel": "relevant",
 }
 
 _UNITS: dict[str, SizeUnit] = {
@@ -140,6 +200,7 @@ def _options(text: str, label: str) -> list[tuple[str, str]]:
             continue
         key, equals, value = item.partition("=")
         if not equals:
-            key, value = (cls.positional, key) if cls.positional else (key, "true")
+            flag = key in cls.__dataclass_fields__ or not cls.positional
+            key, value = (key, "true") if flag else (cls.positional, key)
         options.append((key, value))
     return options
