@@ -11,7 +11,7 @@ _ON_IDS = frozenset(
     "ndcg ndcg_exp ndcg_retrieved precision precision_returned recall hit success rr mrr ap map ap_capped "
     "alpha_ndcg novelty_ndcg".split()
 )
-_BUDGET = re.compile(r"@(\d+)(tok|nws|lines|chars)$")
+_BUDGET = re.compile(r"@(\d+)(tok|nws|lines|chars)(?=\(|$)")
 _UNITS = {"tok": "tokens", "nws": "non-whitespace characters", "lines": "lines", "chars": "characters"}
 MINUS = "\N{MINUS SIGN}"
 

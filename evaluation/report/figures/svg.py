@@ -14,13 +14,11 @@ COLOURS = 8
 def tag(name: str, *children: str | Markup, **attributes: str | float | None) -> Markup:
     """Return an element; ``class_`` is class, ``stroke_width`` is stroke-width, None leaves an attribute out."""
     written = Markup("").join(
-        Markup(' {}="{}"').format(Markup(key.rstrip("_").replace("_", "-")), _plain(value))
+        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _plain(value))
         for key, value in attributes.items()
         if value is not None
     )
-    return Markup("<{}{}>{}</{}>").format(
-        Markup(name), written, Markup("").join(escape(child) for child in children), Markup(name)
-    )
+    return Markup("<{}{}>{}</{}>").format(name, written, Markup("").join(escape(child) for child in children), name)
 
 
 def figure(width: float, height: float, label: str, *children: Markup) -> Markup:
