@@ -24,9 +24,10 @@ MOST_PANELS = 24
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing, the words under it, and the same numbers as a table."""
+    """A drawing for wide screens and one for narrow ones, the words under it, and the same numbers as a table."""
 
-    drawing: Markup
+    wide: Markup
+    narrow: Markup
     caption: str
     table: Table
 
@@ -53,7 +54,7 @@ def forest_figure(view: View) -> Figure | None:
         if found is None or found["low"] is None:
             continue
         difference, low, high = (factor * found[name] for name in ("difference", "low", "high"))
-        note = f"{number(difference, signed=True)}  {p_value(found['p_corrected'])}"
+        note = f"{number(difference, signed=True)}, {p_value(found['p_corrected'])}"
         rows.append(Difference(place, row.chunker, difference, low, high, shown=found["shown"], note=note))
         interval = span(view.headline, found["low"], found["high"], signed=True)
         p = p_value(found["p_corrected"])
@@ -66,8 +67,11 @@ def forest_figure(view: View) -> Figure | None:
         "difference is shown."
     )
     table = Table("", ["chunker", "difference", "95 % interval", "corrected p", "shown"], cells, words={0, 4})
-    drawing = forest(rows, reference=str(reference), unit="points" if factor == 100 else "")
-    return Figure(drawing, caption, table)
+    wide, narrow = (
+        forest(rows, reference=str(reference), unit="points" if factor == 100 else "", narrow=narrow)
+        for narrow in (False, True)
+    )
+    return Figure(wide, narrow, caption, table)
 
 
 def curve_figure(view: View, results: Results) -> Figure | None:
@@ -92,8 +96,12 @@ def curve_figure(view: View, results: Results) -> Figure | None:
         "because the test pairs the queries."
     )
     digits = "".join(c for c in view.headline.partition("@")[2] if c.isdigit())
-    drawing = curves(rows, budgets, unit=results.budget_unit, headline_budget=int(digits) if digits else None)
-    return Figure(drawing, caption, table)
+    budget = int(digits) if digits else None
+    wide, narrow = (
+        curves(rows, budgets, unit=results.budget_unit, headline_budget=budget, narrow=narrow)
+        for narrow in (False, True)
+    )
+    return Figure(wide, narrow, caption, table)
 
 
 def scatter_figure(view: View) -> Figure | None:
@@ -111,7 +119,8 @@ def scatter_figure(view: View) -> Figure | None:
     text = [[p.name, number(p.size, digits=0), number(p.mean), f"{number(p.low)} … {number(p.high)}"] for p in points]
     table = Table("", ["chunker", "mean size", view.headline, "95 % interval"], text)
     caption = "If the score only follows the size of the chunks, a plain chunker of the right size would do as well."
-    return Figure(scatter(points, measure=view.headline), caption, table)
+    wide, narrow = (scatter(points, measure=view.headline, narrow=narrow) for narrow in (False, True))
+    return Figure(wide, narrow, caption, table)
 
 
 def size_figure(view: View) -> Figure | None:
@@ -131,7 +140,9 @@ def size_figure(view: View) -> Figure | None:
     ]
     table = Table("", ["chunker", "chunks", "mean nws", "median nws", "p95 nws", "mean tokens"], text)
     caption = "Non-whitespace characters (nws) of a chunk; each histogram is scaled to its own tallest bar."
-    return Figure(sizes(rows, unit="non-whitespace characters of a chunk"), caption, table)
+    unit = "non-whitespace characters of a chunk"
+    wide, narrow = (sizes(rows, unit=unit, narrow=narrow) for narrow in (False, True))
+    return Figure(wide, narrow, caption, table)
 
 
 def group_panels(view: View, labels: Sequence[str], *, title: str) -> Panels | None:

@@ -21,31 +21,37 @@ class Difference(NamedTuple):
     note: str
 
 
-_WIDTH, _LABEL, _NOTE, _ROW, _TOP = 820.0, 250.0, 190.0, 30.0, 34.0
+_LABEL, _NOTE = 250.0, 170.0
 
 
-def forest(rows: list[Difference], *, reference: str, unit: str) -> Markup:
+def forest(rows: list[Difference], *, reference: str, unit: str, narrow: bool = False) -> Markup:
     """Draw the rows around a line at zero; a hollow mark is a difference that is not shown."""
+    width = svg.NARROW if narrow else svg.WIDE
+    left, right = (16.0, width - 16) if narrow else (_LABEL, width - _NOTE)
+    row_height, top = (46.0, 30.0) if narrow else (30.0, 34.0)
     low = min([0.0, *(row.low for row in rows)])
     high = max([0.0, *(row.high for row in rows)])
     margin = (high - low) * 0.05 or 1.0
-    x = svg.linear((low - margin, high + margin), (_LABEL, _WIDTH - _NOTE))
-    height = _TOP + _ROW * len(rows) + 36
+    x = svg.linear((low - margin, high + margin), (left, right))
+    height = top + row_height * len(rows) + 36
     bottom = height - 32
-    parts = [svg.text(_LABEL - 10, 16, f"against {reference}", class_="label strong", anchor="end")]
-    for value in svg.ticks(low - margin, high + margin):
-        parts += [svg.line(x(value), _TOP - 10, x(value), bottom, class_="grid")]
-        parts += [svg.text(x(value), bottom + 18, f"{value:+g}" if value else "0", class_="tick", anchor="middle")]
-    parts += [svg.line(x(0), _TOP - 10, x(0), bottom, class_="zero")]
-    parts += [svg.text(_WIDTH - _NOTE, bottom + 18, unit, class_="tick")]
+    title = f"against {svg.short(reference, 34)}"
+    parts = [svg.text(left if narrow else left - 10, 16, title, class_="strong", anchor="start" if narrow else "end")]
+    for value in svg.ticks(low - margin, high + margin, 4 if narrow else 6):
+        parts += [svg.line(x(value), top - 10, x(value), bottom, class_="grid")]
+        parts += [svg.text(x(value), bottom + 18, svg.signed(value), class_="tick", anchor="middle")]
+    parts += [svg.line(x(0), top - 10, x(0), bottom, class_="zero")]
+    if not narrow:
+        parts += [svg.text(right + 12, bottom + 18, unit, class_="tick")]
     for k, row in enumerate(rows):
-        y = _TOP + _ROW * k + 8
-        parts += [svg.text(_LABEL - 10, y + 4, _short(row.name), anchor="end")]
+        y = top + row_height * k + (28 if narrow else 8)
+        if narrow:
+            parts += [svg.text(left, y - 14, svg.short(row.name, 28))]
+            parts += [svg.text(right, y - 14, row.note, class_="tick halo", anchor="end")]
+        else:
+            parts += [svg.text(left - 10, y + 4, svg.short(row.name, 34), anchor="end")]
+            parts += [svg.text(right + 12, y + 4, row.note, class_="tick")]
         parts += [svg.line(x(row.low), y, x(row.high), y, class_=f"whisker {svg.colour(row.place)}")]
         parts += [svg.badge(x(row.difference), y, row.place, hollow=not row.shown)]
-        parts += [svg.text(_WIDTH - _NOTE + 12, y + 4, row.note, class_="tick")]
-    return svg.figure(_WIDTH, height, f"Differences from {reference} with 95 % intervals", *parts)
-
-
-def _short(name: str, most: int = 34) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
+    label = f"Differences from {reference} with 95 % intervals"
+    return svg.figure(width, height, label, *parts)

@@ -11,7 +11,7 @@ from evaluation.report.figures import svg
 
 
 class Sizes(NamedTuple):
-    """One chunker's histogram."""
+    """One chunker's histogram; an open last bin has None as its edge."""
 
     place: int
     name: str
@@ -19,37 +19,46 @@ class Sizes(NamedTuple):
     counts: Sequence[int]
 
 
-_WIDTH, _LABEL, _ROW, _TOP = 820.0, 250.0, 44.0, 8.0
+_TOP = 8.0
 
 
-def sizes(rows: list[Sizes], *, unit: str) -> Markup:
+def sizes(rows: list[Sizes], *, unit: str, narrow: bool = False) -> Markup:
     """Draw the histograms, each scaled to its own tallest bar; bins are drawn equally wide."""
-    height = _TOP + _ROW * len(rows) + 40
+    width = svg.NARROW if narrow else svg.WIDE
+    left, row_height = (16.0, 64.0) if narrow else (250.0, 44.0)
+    height = _TOP + row_height * len(rows) + 40
     parts: list[Markup] = []
-    bottom = height - 36
-    shared = all(list(row.edges) == list(rows[0].edges) for row in rows)
     for k, row in enumerate(rows):
-        base = _TOP + _ROW * (k + 1) - 4
-        parts += [svg.badge(_LABEL - 22, base - 12, row.place)]
-        name = row.name if len(row.name) <= 32 else row.name[:31] + "…"
-        parts += [svg.text(_LABEL - 38, base - 8, name, anchor="end")]
-        parts += [svg.line(_LABEL, base, _WIDTH - 16, base, class_="grid")]
-        tallest = max(row.counts, default=0) or 1
-        step = (_WIDTH - 16 - _LABEL) / max(1, len(row.counts))
-        for bin_, count in enumerate(row.counts):
-            if count:
-                tall = max(1.0, count / tallest * (_ROW - 10))
-                x, wide = _LABEL + bin_ * step, max(1.0, step - 1)
-                parts += [
-                    svg.tag("rect", x=x, y=base - tall, width=wide, height=tall, class_=f"bar {svg.colour(row.place)}")
-                ]
-    if rows and shared:
-        edges = rows[0].edges
-        step = (_WIDTH - 16 - _LABEL) / max(1, len(edges) - 1)
-        every = max(1, -(-len(edges) // 10))
-        for k in range(0, len(edges), every):
-            edge = edges[k]
-            label = "∞" if edge is None else f"{edge:,.0f}"
-            parts += [svg.text(_LABEL + k * step, bottom + 14, label, class_="tick", anchor="middle")]
-    parts += [svg.text((_LABEL + _WIDTH) / 2, height - 6, unit, class_="tick", anchor="middle")]
-    return svg.figure(_WIDTH, height, "Distribution of chunk sizes, per chunker", *parts)
+        base = _TOP + row_height * (k + 1) - 4
+        if narrow:
+            parts += [svg.badge(left + 8, base - 48, row.place)]
+            parts += [svg.text(left + 22, base - 44, svg.short(row.name, 40))]
+        else:
+            parts += [svg.badge(left - 22, base - 12, row.place)]
+            parts += [svg.text(left - 38, base - 8, svg.short(row.name, 30), anchor="end")]
+        parts += [svg.line(left, base, width - 16, base, class_="grid")]
+        parts += _bars(row, base, left=left, right=width - 16, tallest=34.0)
+    if all(list(row.edges) == list(rows[0].edges) for row in rows):
+        parts += _axis(rows[0].edges, height - 22, left=left, right=width - 16, most=6 if narrow else 10)
+    parts += [svg.text((left + width) / 2, height - 5, unit, class_="tick", anchor="middle")]
+    return svg.figure(width, height, "Distribution of chunk sizes, per chunker", *parts)
+
+
+def _bars(row: Sizes, base: float, *, left: float, right: float, tallest: float) -> list[Markup]:
+    most = max(row.counts, default=0) or 1
+    step = (right - left) / max(1, len(row.counts))
+    bars = []
+    for place, count in enumerate(row.counts):
+        if count:
+            # A bin that holds a single chunk is still seen.
+            tall = max(1.0, count / most * tallest)
+            box = {"x": left + place * step, "y": base - tall, "width": max(1.0, step - 1), "height": tall}
+            bars.append(svg.tag("rect", **box, class_=f"bar {svg.colour(row.place)}"))
+    return bars
+
+
+def _axis(edges: Sequence[float | None], y: float, *, left: float, right: float, most: int) -> list[Markup]:
+    step = (right - left) / max(1, len(edges) - 1)
+    every = max(1, -(-len(edges) // most))
+    labels = [(k, "∞" if edges[k] is None else f"{edges[k]:,.0f}") for k in range(0, len(edges), every)]
+    return [svg.text(left + k * step, y, label, class_="tick", anchor="middle") for k, label in labels]

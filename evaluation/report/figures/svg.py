@@ -11,6 +11,10 @@ COLOURS = 8
 """Series with a colour of their own; further ones are grey, and their number tells them apart."""
 
 
+WIDE, NARROW = 820.0, 340.0
+"""Widths of the two drawings of each figure; the style shows the one that fits the screen."""
+
+
 def tag(name: str, *children: str | Markup, **attributes: str | float | None) -> Markup:
     """Return an element; ``class_`` is class, ``stroke_width`` is stroke-width, None leaves an attribute out."""
     written = Markup("").join(
@@ -90,6 +94,16 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
         placed[k] = min(placed[k], ceiling)
         ceiling = placed[k] - gap
     return placed
+
+
+def short(words: str, most: int) -> str:
+    """Return the words, or their beginning and an ellipsis."""
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+def signed(value: float) -> str:
+    """Return a tick of an axis that has two sides."""
+    return "0" if value == 0 else f"{value:+g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _plain(value: str | float | None) -> str:
