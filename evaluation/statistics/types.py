@@ -77,4 +77,6 @@ class Comparison:
 
     def row(self) -> dict[str, Any]:
         """Return the comparison as a plain mapping for JSON, with the two derived values."""
-        return {**asdict(self), "p_corrected": self.p_corrected, "shown": self.shown}
+        found = {**asdict(self), "p_corrected": self.p_corrected, "shown": self.shown}
+        # JSON has no NaN: an interval that the data cannot give is null.
+        return {name: None if value != value else value for name, value in found.items()}  # noqa: PLR0124 - NaN alone differs from itself
