@@ -75,7 +75,8 @@ def list_tree(clone: Path, commit: str) -> list[Blob]:
         head, _, path = entry.partition(b"\t")
         fields = head.split()
         if len(fields) == 4 and fields[0] in (b"100644", b"100755"):
-            size = int(fields[3]) if fields[3] != b"-" else 0
+            # A clone that lacks the object prints a word instead of its size; reading it says what to do.
+            size = int(fields[3]) if fields[3].isdigit() else 0
             found.append(Blob(path.decode("utf-8", "surrogateescape"), fields[2].decode(), size))
     return sorted(found)
 

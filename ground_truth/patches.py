@@ -22,16 +22,40 @@ class OldLine(NamedTuple):
 
 
 @dataclass
+class Hunk:
+    """One hunk, seen from the old file."""
+
+    changed: list[LineRange] = field(default_factory=list)
+    """Old lines removed or replaced; for a pure insertion its two neighbours."""
+    old_lines: list[OldLine] = field(default_factory=list)
+    """Every removed or context line."""
+
+    def moved(self, offset: int) -> Hunk:
+        """Return the hunk some lines further down."""
+        return Hunk(
+            [LineRange(first + offset, last + offset) for first, last in self.changed],
+            [OldLine(number + offset, text) for number, text in self.old_lines],
+        )
+
+
+@dataclass
 class FilePatch:
     """What a patch does to one file."""
 
     old_path: str | None
     """None where the patch makes the file."""
     new_path: str | None
-    changed: list[LineRange] = field(default_factory=list)
-    """Old lines removed or replaced; for a pure insertion its two neighbours."""
-    old_lines: list[OldLine] = field(default_factory=list)
-    """Every removed or context line."""
+    hunks: list[Hunk] = field(default_factory=list)
+
+    @property
+    def changed(self) -> list[LineRange]:
+        """The changed lines of all hunks."""
+        return [lines for hunk in self.hunks for lines in hunk.changed]
+
+    @property
+    def old_lines(self) -> list[OldLine]:
+        """The removed and context lines of all hunks."""
+        return [line for hunk in self.hunks for line in hunk.old_lines]
 
 
 def parse_patch(text: str, *, where: str) -> list[FilePatch]:
@@ -53,20 +77,38 @@ def parse_patch(text: str, *, where: str) -> list[FilePatch]:
     return found
 
 
-def mismatches(patch: FilePatch, data: bytes) -> list[OldLine]:
-    """Return the removed or context lines that the file does not have; none where the patch applies."""
-    lines = data.split(b"\n")
-    return [
-        old
-        for old in patch.old_lines
-        if not (
-            0 < old.number <= len(lines) and lines[old.number - 1].decode("utf-8", "replace").rstrip("\r") == old.text
-        )
+def fit(patch: FilePatch, data: bytes) -> FilePatch | None:
+    """Return the patch with each hunk where its old lines stand in the file, or None where one stands nowhere.
+
+    Some published patches were made against a neighbour of their base commit; like ``patch`` and ``git apply`` this
+    takes the place nearest to where the hunk says.
+    """
+    lines = [line.decode("utf-8", "replace").rstrip("\r") for line in data.split(b"\n")]
+    placed = [_place(hunk, lines) for hunk in patch.hunks]
+    found = [hunk for hunk in placed if hunk is not None]
+    return FilePatch(patch.old_path, patch.new_path, found) if len(found) == len(placed) else None
+
+
+def _place(hunk: Hunk, lines: Sequence[str]) -> Hunk | None:
+    if not hunk.old_lines:
+        return hunk
+    wanted = [text for _, text in hunk.old_lines]
+    start = hunk.old_lines[0].number - 1
+    fitting = [
+        place
+        for place in range(len(lines) - len(wanted) + 1)
+        if lines[place] == wanted[0] and list(lines[place : place + len(wanted)]) == wanted
     ]
+    if not fitting:
+        return None
+    nearest = min(fitting, key=lambda place: (abs(place - start), place))
+    return hunk.moved(nearest - start) if nearest != start else hunk
 
 
-def _read_hunk(patch: FilePatch, match: re.Match[str], lines: Sequence[str], row: int, where: str) -> int:
+def _read_hunk(file: FilePatch, match: re.Match[str], lines: Sequence[str], row: int, where: str) -> int:
     """Add one hunk to the patch and return the row after it."""
+    hunk = Hunk()
+    file.hunks.append(hunk)
     old, old_left = int(match[1]), int(match[2] or 1)
     new_left = int(match[4] or 1)
     # Of an empty old side git names the line before the insertion, otherwise the hunk's first line.
@@ -91,27 +133,25 @@ def _read_hunk(patch: FilePatch, match: re.Match[str], lines: Sequence[str], row
         if kind == "-":
             removed.append(number)
         else:
-            _close(patch, removed, inserts=inserts, following=number)
+            _close(hunk, removed, inserts=inserts, following=number)
             removed, inserts = [], False
             new_left -= 1
-        patch.old_lines.append(OldLine(number, text.rstrip("\r")))
+        hunk.old_lines.append(OldLine(number, text.rstrip("\r")))
         number += 1
         old_left -= 1
-    _close(patch, removed, inserts=inserts, following=None, before=number - 1)
+    _close(hunk, removed, inserts=inserts, following=None, before=number - 1)
     return row
 
 
-def _close(
-    patch: FilePatch, removed: list[int], *, inserts: bool, following: int | None, before: int | None = None
-) -> None:
+def _close(hunk: Hunk, removed: list[int], *, inserts: bool, following: int | None, before: int | None = None) -> None:
     """Note the block of changes that ends here."""
     if removed:
-        patch.changed.append(LineRange(removed[0], removed[-1]))
+        hunk.changed.append(LineRange(removed[0], removed[-1]))
     elif inserts:
         above = following - 1 if following is not None else (before or 0)
         below = following if following is not None else above
         if below >= 1:
-            patch.changed.append(LineRange(max(1, above), below))
+            hunk.changed.append(LineRange(max(1, above), below))
 
 
 def _path(text: str) -> str | None:
