@@ -90,15 +90,20 @@ class Dartboard(_Greedy):
     def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[tuple[int, float]]:
         to_query = self._log_gaussian(1 - relevance)
         between = self._log_gaussian(1 - similarity)
-        left = np.arange(1, len(relevance))
         nearest = between[0]
         yield 0, 1.0
+        # Gains only fall as the set grows: an old gain is a bound, and only who leads by it is computed anew.
+        gain = _log_gain(between, nearest, to_query)
+        made = np.ones(len(relevance), dtype=np.int64)
+        left = np.ones(len(relevance), dtype=np.bool_)
+        left[0] = False
         for rank in range(2, count + 1):
-            gain = np.round(_log_gain(between[left], nearest, to_query), _DIGITS)
-            at = int(left[np.argmax(gain)])
+            while made[at := _first_best(gain, left)] < rank - 1:
+                gain[at] = _log_gain(between[at : at + 1], nearest, to_query)[0]
+                made[at] = rank - 1
             yield at, 1 / rank
+            left[at] = False
             nearest = np.maximum(nearest, between[at])
-            left = left[left != at]
 
     def _log_gaussian(self, distance: np.ndarray) -> np.ndarray:
         """Return the logarithm of the density, without the constant that all candidates share."""
@@ -120,4 +125,10 @@ def _log_gain(between: np.ndarray, nearest: np.ndarray, to_query: np.ndarray) ->
     finite = np.isfinite(high)
     gain = np.full(len(between), -np.inf)
     gain[finite] = high[finite] + np.log(np.exp(terms[finite] - high[finite, None]).sum(axis=1))
-    return gain
+    return np.round(gain, _DIGITS)
+
+
+def _first_best(values: np.ndarray, left: np.ndarray) -> int:
+    """Return the first of the highest values among the candidates that are left, -inf included."""
+    candidates = np.flatnonzero(left)
+    return int(candidates[np.argmax(values[candidates])])
