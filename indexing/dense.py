@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.plugins import positive
+from indexing.approximate import Tuning, approximate_search
 from indexing.encoders.batches import cores
 from indexing.ties import best
 from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
@@ -27,14 +29,42 @@ class Dense:
     version: ClassVar[str] = "1"
     uses_vectors: ClassVar[bool] = True
 
-    index: Literal["flat"] = "flat"
+    index: Literal["flat", "hnsw", "ivf"] = "flat"
+    """flat is exact; the others are for millions of chunks, and `diagnostics` says what they miss."""
+    links: int = 32
+    """hnsw: neighbours of each node."""
+    effort: int = 64
+    """hnsw: candidates kept while searching; ivf: lists that are read."""
+    lists: int | None = None
+    """ivf: how many lists; None means four times the square root of the number of chunks."""
+
+    def __post_init__(self) -> None:
+        positive(self, "links", "effort", *(["lists"] if self.lists is not None else []))
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         """Return the depth nearest chunks per query; equal scores in the order of position."""
         chunks, asked = vector_pair(space, queries)
         if not len(chunks) or not len(asked) or depth <= 0:
             return [[] for _ in queries.texts]
-        return exact_search(chunks, asked, depth=depth)
+        if self.index == "flat":
+            return exact_search(chunks, asked, depth=depth)
+        wide = min(len(chunks), depth + _SPARE)
+        tuning = Tuning(self.index, self.links, self.effort, self.lists)
+        scores, positions = approximate_search(chunks, asked, tuning, wide=wide)
+        return settle(chunks, asked, scores, positions, depth=depth)
+
+    def diagnostics(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> dict[str, float]:
+        """Return the share of the exact results that an approximate index finds; nothing where search is exact."""
+        if self.index == "flat":
+            return {}
+        exact = Dense().search(space, queries, depth=depth)
+        found = self.search(space, queries, depth=depth)
+        wanted = sum(len(run) for run in exact)
+        both = sum(
+            len({hit.position for hit in one} & {hit.position for hit in other})
+            for one, other in zip(exact, found, strict=True)
+        )
+        return {"recall_against_exact": both / wanted if wanted else 1.0}
 
 
 def vector_pair(space: SearchSpace, queries: QueryBatch) -> tuple[Vectors, Vectors]:

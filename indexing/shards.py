@@ -138,11 +138,13 @@ def append_block(folder: Path, keys: Sequence[bytes], tokens: Sequence[int], vec
     data = _packed(keys, tokens, vectors)
     path = _writable(folder, len(data))
     try:
-        with path.open("ab") as file:
+        # Unbuffered: a buffer would try once more to write its rest when the file is closed.
+        with path.open("ab", buffering=0) as file:
             before = file.tell()
             try:
-                file.write(data)
-                file.flush()
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[file.write(rest) :]
                 os.fsync(file.fileno())
             except OSError:
                 os.ftruncate(file.fileno(), before)
