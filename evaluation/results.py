@@ -64,8 +64,8 @@ class CellRecord:
     """Recall of gold text: queries × budgets."""
     hits: Mapping[str, tuple[HitRecord, ...]] = field(default_factory=dict)
     """query id → the best results, for reading."""
-    run: Mapping[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
-    """query id → (chunk id, score), best first."""
+    run: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """query id → chunk ids, best first."""
     qrels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property

@@ -71,7 +71,8 @@ class CaseBuilder:
         spans = [self._span(row) for row in rows]
         text = None
         if "text" in self._needs:
-            text = TextCase(spans, gold, self._rulers, self._header_costs(rows))
+            around = self._chunks_around(gold) if "chunks" in self._needs else None
+            text = TextCase(spans, gold, self._rulers, self._header_costs(rows), around)
         return Case(
             query_id=query.id,
             ranking=[chunks.ids[row] for row in rows],
@@ -84,6 +85,15 @@ class CaseBuilder:
     def _span(self, row: int) -> TextSpan:
         columns = self._chunks.columns
         return TextSpan(int(columns["file"][row]), int(columns["start"][row]), int(columns["end"][row]))
+
+    def _chunks_around(self, gold: Sequence[TextSpan]) -> list[TextSpan]:
+        """Return every chunk of the files that hold gold."""
+        files = self._chunks.columns["file"]
+        return [
+            self._span(row)
+            for file in sorted({span.file for span in gold})
+            for row in range(int(np.searchsorted(files, file)), int(np.searchsorted(files, file, side="right")))
+        ]
 
     def _header_costs(self, rows: Sequence[int]) -> dict[SizeUnit, list[int]]:
         headers = [self._chunks.headers[row] for row in rows]
