@@ -54,7 +54,7 @@ def write_results(results: Results, folder: Path) -> None:
             (draft / kind).mkdir()
         for cell in results.cells:
             if cell.status == "ok":
-                write_run(draft / "runs" / f"{cell.slug}.run", cell.run, tag="chunkbench")
+                write_run(draft / "runs" / f"{cell.slug}.run", cell.run)
                 write_qrels(draft / "qrels" / f"{cell.slug}.qrels", cell.qrels)
         text = json.dumps(to_json(results), indent=1, ensure_ascii=False, allow_nan=False)
         (draft / "results.json").write_text(text + "\n", "utf-8")

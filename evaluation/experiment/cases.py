@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import overload
 
 import numpy as np
-from ground_truth.spans import annotated_lines, gold_spans
 
 from chunkers.sizes import Ruler, ruler
 from chunkers.types import SizeUnit
 from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks, FileKey
 from evaluation.experiment.snapshot import Snapshot
 from evaluation.types import Case, TextCase, TextSpan
+from ground_truth.spans import annotated_lines, gold_spans
 from ground_truth.types import Qrels, Query
 from indexing.types import Hit
 

@@ -170,7 +170,7 @@ def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRe
         scores=scored.scores,
         curve=scored.curve,
         hits=hits,
-        run={query_id: [(chunks.ids[hit.position], hit.score) for hit in found] for query_id, found in ranking.items()},
+        run={query_id: [chunks.ids[hit.position] for hit in found] for query_id, found in ranking.items()},
         qrels=scored.qrels,
     )
     shown = sorted({hit.position for found in ranking.values() for hit in found[:_HITS_SHOWN]})
