@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any, NamedTuple, cast
 
@@ -128,6 +129,7 @@ class Description(NamedTuple):
     aliases: tuple[str, ...]
 
 
+@functools.lru_cache(maxsize=1024)
 def parse_measure(name: str) -> Measure:
     """Return the measure that the name stands for, in any spelling: ndcg@5, ndcg_at_5, nDCG@5, precision@5(rel>=2)."""
     text = name.strip().lower().replace("-", "_").replace("α", "alpha").replace(" ", "")
