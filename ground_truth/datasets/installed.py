@@ -81,6 +81,6 @@ def _folder(name: str) -> Folder:
 def _version(name: str) -> str:
     """Return the version of the distribution that the package belongs to."""
     try:
-        return version(packages_distributions().get(name, [name])[0])
-    except PackageNotFoundError:
-        return "unknown"
+        return version(name)
+    except PackageNotFoundError:  # a distribution of another name; looking through all of them takes a while
+        return version(packages_distributions()[name][0]) if name in packages_distributions() else "unknown"
