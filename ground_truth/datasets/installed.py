@@ -17,7 +17,7 @@ from ground_truth.masking import mask_docstrings
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.types import Dataset
 
-DEFAULT_PACKAGES = "click,jinja2,requests,tqdm,pathspec,packaging,urllib3,markdown_it"
+DEFAULT_PACKAGES = "click,requests,tqdm,pathspec,markdown_it,bm25s,charset_normalizer"
 
 
 @dataclass(frozen=True, kw_only=True)
