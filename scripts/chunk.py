@@ -22,14 +22,18 @@ from chunkers.types import Chunk, Chunker
     "--chunker", "specs", multiple=True, default=("cast",), show_default=True, help="A spec; twice to compare two."
 )
 @click.option("--stats", is_flag=True, help="Counts, sizes, fallbacks and throughput instead of chunks.")
+@click.option(
+    "--match-size", help="Choose each chunker's limit so that chunks have this mean size: nws=1200, tokens=300."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per chunk (or, with --stats, per chunker).")
-def command(path: Path, specs: tuple[str, ...], *, stats: bool, as_json: bool) -> None:
+def command(path: Path, specs: tuple[str, ...], *, stats: bool, match_size: str | None, as_json: bool) -> None:
     """Show the chunks of a file, or how large those of a folder are.
 
     \b
     chunkbench chunk app.py                                         numbered, coloured boundaries
     chunkbench chunk app.py --chunker cast --chunker fixed-lines    side by side
     chunkbench chunk src --stats --chunker cast --chunker fixed-nws sizes, fallbacks, throughput
+    chunkbench chunk src --match-size nws=1200 --chunker cast --chunker fixed-lines
     chunkbench chunk src --chunker cast:size=1500 --json            one JSON object per chunk and line
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
     chunkers = {spec: CHUNKERS.create(spec) for spec in specs}
@@ -38,12 +42,27 @@ def command(path: Path, specs: tuple[str, ...], *, stats: bool, as_json: bool) -
         raise UsageError(f"{path} holds no source files{_because(folder)}")
     if folder.skipped:
         click.echo(f"{len(folder.skipped)} skipped{_because(folder)}", err=True)
+    if match_size:
+        chunkers = _match(folder, chunkers, match_size)
     if stats or (path.is_dir() and not as_json):
         _print_stats(folder, chunkers, as_json=as_json)
     elif as_json:
         _print_chunks(folder, chunkers)
     else:
         _print_view(folder, chunkers)
+
+
+def _match(folder: Folder, chunkers: Mapping[str, Chunker], wanted: str) -> dict[str, Chunker]:
+    from chunkers.size_matching import matched, parse_target
+
+    target = parse_target(wanted)
+    sources = list(folder.files())
+    found = {}
+    for spec, chunker in chunkers.items():
+        match = matched(chunker, sources, target)
+        click.echo(f"{spec}: {match.field}={match.chosen} gives a mean of {match.mean:.1f} {target.unit}", err=True)
+        found[f"{spec.partition(':')[0]}:{match.field}={match.chosen}"] = match.chunker
+    return found
 
 
 def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
