@@ -14,8 +14,8 @@ from pathlib import Path
 
 import click
 
-# Run as a file, Python would look for modules in this folder instead of the one above it.
-sys.path[0] = str(Path(__file__).parent.parent)
+# Run as a file, Python would look for modules in this folder only, not in the one above it.
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from chunkers.coverage import coverage_of, total
 from chunkers.errors import MissingExtraError, UsageError

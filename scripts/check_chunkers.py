@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import click
 
-# Run as a file, Python would look for modules in this folder instead of the one above it.
-sys.path[0] = str(Path(__file__).parent.parent)
+# Run as a file, Python would look for modules in this folder only, not in the one above it.
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from chunkers.errors import UsageError
 from chunkers.languages import DATA_LANGUAGES, language_of
@@ -83,18 +83,21 @@ def check_file(path: Path, specs: Sequence[str]) -> Checked:
 
 
 def _problems(chunker: Chunker, source: SourceFile, chunks: Sequence[Chunk]) -> Iterator[str]:
-    reached, line = 0, 1
-    joined = b""
+    reached = counted = 0
+    line = 1
+    joined = []
     for chunk in chunks:
         start, end, first, _last = chunk.span
+        line += source.data.count(b"\n", counted, start)
+        counted = start
         if start > reached:
             yield f"bytes {reached}-{start} are in no chunk"
-        joined += chunk.text.encode("utf-8", "surrogateescape")[max(reached - start, 0) :]
-        if first != source.data.count(b"\n", 0, start) + 1:
-            yield f"byte {start} is not on line {first}"
-        reached, line = max(reached, end), first
-    if joined != source.data:
-        yield f"the chunks do not join back to the file (last line {line})"
+        if first != line:
+            yield f"byte {start} is on line {line}, not {first}"
+        joined.append(chunk.text.encode("utf-8", "surrogateescape")[max(reached - start, 0) :])
+        reached = max(reached, end)
+    if b"".join(joined) != source.data:
+        yield "the chunks do not join back to the file"
     if chunker.limit is not None:
         units = ruler(source.data, chunker.limit.unit)
         sizes = [units.count(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from chunkers.errors import UsageError
+from chunkers.plugins import Spec
 from chunkers.registry import CHUNKERS
 from chunkers.sources import Folder, walk
 from chunkers.splitting import chunk_file
@@ -61,7 +62,8 @@ def _match(folder: Folder, chunkers: Mapping[str, Chunker], wanted: str) -> dict
     for spec, chunker in chunkers.items():
         match = matched(chunker, sources, target)
         click.echo(f"{spec}: {match.field}={match.chosen} gives a mean of {match.mean:.1f} {target.unit}", err=True)
-        found[f"{spec.partition(':')[0]}:{match.field}={match.chosen}"] = match.chunker
+        written = dict(Spec.parse(spec).params) | {match.field: str(match.chosen)}
+        found[str(Spec(Spec.parse(spec).name, tuple(written.items())))] = match.chunker
     return found
 
 
