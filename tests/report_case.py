@@ -91,7 +91,7 @@ def _query(k: int, repositories: int, files: int, hostile: str) -> QueryRecord:
 def _hits(
     asked: Sequence[QueryRecord], place: int, rng: np.random.Generator, texts: dict[str, str], hostile: str
 ) -> dict[str, tuple[HitRecord, ...]]:
-    size = 8 + 9 * place
+    size = 8 + 9 * (place % 4)
     found: dict[str, tuple[HitRecord, ...]] = {}
     for k, query in enumerate(asked):
         repo = int(query.repo.removeprefix("repo"))
