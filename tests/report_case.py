@@ -152,7 +152,7 @@ def _cell(
             "truncated": {"chunks": 0.01 * place, "tokens": 0.02 * place},
             "chance": {"ndcg@5": 0.002 * (place + 1), "recall@5": 0.001 * (place + 1)},
             "tokens_at": {"5": size / 3 * 5, "10": size / 3 * 10},
-            "skipped": {"binary": 2},
+            "failed_files": {},
         },
         measures=measures,
         seconds={"chunk": 0.2, "embed": 3.5, "retrieve": 0.1, "score": 0.4},
