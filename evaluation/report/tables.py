@@ -49,9 +49,7 @@ def published_table(view: View) -> Table:
     header += ["relevant per query", "uncovered", "chunks", "tokens behind 5", "tokens behind 10"]
     rows = []
     for row in view.rows:
-        cells = [row.chunker]
-        for name in view.published:
-            cells.append(score(name, row.mean(name)) + _chance(row, name))
+        cells = [row.chunker, *(score(name, row.mean(name)) + _chance(row, name) for name in view.published)]
         chunks = row.cell.chunks
         tokens = chunks.get("tokens_at", {})
         cells += [number(_real(chunks.get("relevant_per_query")), digits=1)]
