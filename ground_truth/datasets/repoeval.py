@@ -15,6 +15,7 @@ from ground_truth.archives import unpacked
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import LineRange
 from ground_truth.masking import mask_docstrings
+from ground_truth.places import locate
 from ground_truth.python_functions import function_at
 from ground_truth.transforms import MaskedLines, Steps, Transform, crlf
 from ground_truth.types import Annotation, Dataset, Query
@@ -50,8 +51,9 @@ class RepoEval:
     """RepoEval from its official files: the tasks (.jsonl) and the repositories (a folder, or their archive)."""
 
     version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "path= the folder with its tasks (.jsonl) and repositories.tar.xz or repositories/"
 
-    path: str
+    path: str = ""
     """The folder with the tasks and repositories."""
     level: Literal["function", "line", "api"] = "function"
     gold: Gold = "body"
@@ -70,7 +72,7 @@ class RepoEval:
 
     def load(self) -> Dataset:
         """Return the dataset; every task's lines are checked against its file."""
-        home = Path(self.path).expanduser()
+        home = locate(self.path, name="repoeval", dataset="repoeval")
         tasks = _tasks(_task_file(home, self.level), self.level)
         chosen = _choose(self.repositories, sorted({task.repo for task in tasks}))
         root = _repositories(home)

@@ -54,6 +54,7 @@ class SweBench:
     """SWE-bench from its published file, with the repositories at their base commits from local clones."""
 
     version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "path= its file (or hub:OWNER/NAME@REVISION), repos= a folder with clones"
 
     path: str
     """The .jsonl, .json or .parquet file, a folder of them, or hub:OWNER/NAME@REVISION."""
