@@ -14,6 +14,7 @@ from chunkers.plugins import nearest
 _VERBS: dict[str, str] = {
     "qrels": "Which chunks answer each query, by a named overlap rule",
     "mine": "Make queries from a repository that has no labels",
+    "bench_overlap": "How the time of the overlap rules grows",
     "chunk": "Show where a chunker cuts.",
 }
 """verb → its line in --help; the command is `scripts.VERB:command`."""
