@@ -16,7 +16,7 @@ from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import LineRange
 from ground_truth.masking import mask_docstrings
 from ground_truth.places import locate
-from ground_truth.python_functions import function_at
+from ground_truth.python_functions import Function, function_at, functions_of
 from ground_truth.transforms import MaskedLines, Steps, Transform, crlf
 from ground_truth.types import Annotation, Dataset, Query
 
@@ -79,7 +79,8 @@ class RepoEval:
         folders = {name: _folder(root, name) for name in chosen}
         tasks = [task for task in tasks if task.repo in folders]
         _check(tasks, folders)
-        questions = [_question(task, folders[task.repo], self.gold) for task in tasks]
+        functions = _functions(tasks, folders) if self.gold == "function" else {}
+        questions = [_question(task, functions.get((task.repo, task.path), ()), self.gold) for task in tasks]
         masks = _own_lines(questions) if self.mask == "query" else {}
         return Dataset(
             name=f"repoeval-{self.level}-{self.gold}",
@@ -208,14 +209,19 @@ def _check(tasks: Sequence[_Task], folders: Mapping[str, Folder]) -> None:
             )
 
 
-def _question(task: _Task, folder: Folder, gold: Gold) -> _Question:
+def _functions(tasks: Sequence[_Task], folders: Mapping[str, Folder]) -> dict[tuple[str, str], list[Function]]:
+    """Return the functions of every file that has a task, each file parsed once."""
+    files = sorted({(task.repo, task.path) for task in tasks})
+    return {key: functions_of(source.data) for key in files if (source := folders[key[0]].read(key[1]))}
+
+
+def _question(task: _Task, functions: Sequence[Function], gold: Gold) -> _Question:
     prompt = LineRange(task.context + 1, task.line)
     if gold == "prompt":
         return _Question(task, task.prompt, "prompt", prompt, LineRange(task.context + 1, task.line + 1))
     if gold == "body":
         return _Question(task, task.prompt, "prompt", prompt, task.body)
-    source = folder.read(task.path)
-    found = function_at(source.data, task.body.first, name=task.name) if source else None
+    found = function_at(functions, task.body.first, name=task.name)
     if found is None:
         raise UsageError(f"{task.where}: {task.path} has no function {task.name!r} at line {task.body.first}")
     if found.doc:
