@@ -14,6 +14,9 @@ DATASETS: Registry[DatasetLoader] = Registry(
         "annotations": Entry(
             "ground_truth.datasets.annotations:Annotations", "your own repository and annotation file"
         ),
+        "mined": Entry(
+            "ground_truth.datasets.mined:MinedRepository", "any folder or clone without labels, its queries mined"
+        ),
         "repoeval": Entry(
             "ground_truth.datasets.repoeval:RepoEval", "RepoEval's completion tasks in eight repositories"
         ),

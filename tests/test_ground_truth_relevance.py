@@ -80,7 +80,7 @@ DATA = b"a\nb\n\nc\nd\ne\n"
 
 
 def test_lines_carry_the_best_score_to_the_reference() -> None:
-    """By max a chunk takes the best line; mean spreads it over the lines with text, absent lines at the lowest score."""
+    """By max a chunk takes its best line; by mean all lines with text, absent ones at the lowest score."""
     chunks, reference = table(DATA, [(0, 4), (2, 7), (7, 9)]), table(DATA, [(0, 5), (5, 11)])
     ranking = [("2-7", 0.9), ("0-4", 0.5), ("7-9", 0.1)]
     projection = Projection(chunks, reference)

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import UsageError
+from ground_truth.datasets.mined import MinedRepository
 from ground_truth.miners.commits import mine_commits
+from ground_truth.spans import annotated_lines, gold_spans
 
 
 def git(folder: Path, *arguments: str, author: str = "A") -> str:
@@ -91,3 +93,11 @@ def test_history_needs_a_clone(tmp_path: Path) -> None:
     """A plain folder is refused in one line."""
     with pytest.raises(UsageError, match="not a git clone"):
         mine_commits(tmp_path, name="r")
+
+
+def test_a_clone_is_a_dataset_of_snapshots(clone: Path) -> None:
+    """Each query searches the parent of its commit; the gold lines are there."""
+    dataset = MinedRepository(path=str(clone), kind="commits").load()
+    assert len(dataset.queries) == len(dataset.repositories) == 2
+    assert gold_spans(dataset.annotations, annotated_lines(dataset)).keys() == {query.id for query in dataset.queries}
+    assert dataset.mined

@@ -47,8 +47,8 @@ SAMPLES = {
     ),
     "csharp": (
         (
-            "class A {\n    /// <summary>\n    /// Adds up.\n    /// </summary>\n    [Fast]\n    public int Add(int a) {\n"
-            "        return a;\n    }\n}\n"
+            "class A {\n    /// <summary>\n    /// Adds up.\n    /// </summary>\n"
+            "    [Fast]\n    public int Add(int a) {\n        return a;\n    }\n}\n"
         ),
         [("Add", 5, 8, "<summary>\nAdds up.\n</summary>")],
     ),
