@@ -23,6 +23,22 @@ _USAGE = {
 }
 
 
+_MEANING = {
+    "any": "shares a line that is not blank with the gold; with blank=true, any line",
+    "annotation_fraction": "holds at least this share of the gold's lines",
+    "chunk_fraction": "at least this share of its lines is gold",
+    "iou": "shared lines over the lines of both are at least this",
+    "best_cover": "holds the most of a gold region: one chunk per region",
+    "min_cover": "is in the smallest set of chunks that covers the gold",
+    "graded": "every chunk that shares gold, graded by the share",
+}
+
+
+def describe_rules() -> dict[str, str]:
+    """Return how each rule is written → when it makes a chunk relevant."""
+    return {written: _MEANING[name] for name, written in _USAGE.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One overlap rule with its parameter; every share is a share of lines that are not blank."""

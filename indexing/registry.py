@@ -8,6 +8,13 @@ ENCODERS: Registry[Encoder] = Registry(
     group="chunkbench.embedders",
     builtin={
         "minilm": Entry("indexing.encoders.minilm:MiniLM", "all-MiniLM-L6-v2, inside the package: the default"),
+        "st": Entry(
+            "indexing.encoders.st:SentenceTransformerEncoder", "any sentence-transformers model: model=ID_OR_FOLDER"
+        ),
+        "onnx": Entry("indexing.encoders.onnx_int8:OnnxInt8", "the default model in int8, twice as fast", extra="onnx"),
+        "openai": Entry("indexing.encoders.openai:OpenAI", "an OpenAI-compatible endpoint: model=…,base_url=…"),
+        "precomputed": Entry("indexing.encoders.precomputed:Precomputed", "vectors from an .npz file: path=…"),
+        "hashing": Entry("indexing.encoders.hashing:Hashing", "hashed words: tests and smoke runs only, not a model"),
     },
 )
 
@@ -15,6 +22,10 @@ RETRIEVERS: Registry[Retriever] = Registry(
     kind="retriever",
     group="chunkbench.retrievers",
     builtin={
-        "dense": Entry("indexing.dense:Dense", "exact inner product with FAISS"),
+        "dense": Entry("indexing.dense:Dense", "inner product with FAISS: exact, or index=hnsw|ivf"),
+        "bm25": Entry("indexing.bm25:BM25", "words, with identifiers split"),
+        "hybrid": Entry("indexing.hybrid:Hybrid", "dense and bm25 fused: reciprocal rank, or weighted"),
+        "mmr": Entry("indexing.diversity:MMR", "dense, reordered by maximal marginal relevance"),
+        "dartboard": Entry("indexing.diversity:Dartboard", "dense, reordered by relevant information gain: sigma=…"),
     },
 )

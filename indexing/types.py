@@ -41,7 +41,8 @@ class QueryBatch:
 class Encoder(Protocol):
     """A frozen keyword-only dataclass that turns texts into unit vectors.
 
-    Construction is cheap; the model is loaded at the first text.
+    Construction is cheap; the model is loaded at the first text. An encoder whose vectors are at hand already says
+    ``stored: ClassVar[bool] = True``: they are not cached again.
     """
 
     version: ClassVar[str]
@@ -61,7 +62,11 @@ class Encoder(Protocol):
 
 
 class Retriever(Protocol):
-    """A frozen keyword-only dataclass that ranks a search space for each query."""
+    """A frozen keyword-only dataclass that ranks a search space for each query.
+
+    A retriever may also have ``diagnostics(space, queries, *, depth) -> Mapping[str, float]``: what a reader should
+    know of its run (an approximate index: its recall against exact search). It goes into the result.
+    """
 
     version: ClassVar[str]
     uses_vectors: ClassVar[bool]

@@ -1,0 +1,53 @@
+"""FAISS indexes that look at part of the vectors: faster over millions, and not exact."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from indexing.types import Vectors
+
+_TRAINING_ROWS = 39
+"""Rows per list below which FAISS calls k-means unreliable."""
+
+
+class Tuning(NamedTuple):
+    """How an approximate index is built, and how hard it looks."""
+
+    method: Literal["hnsw", "ivf"]
+    links: int
+    effort: int
+    """hnsw: candidates kept while searching; ivf: lists that are read."""
+    lists: int | None
+
+
+def approximate_search(chunks: Vectors, asked: Vectors, tuning: Tuning, *, wide: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and positions as FAISS finds them; built by one thread, so that it is the same every time."""
+    import faiss
+
+    from indexing.dense import faiss_threads
+
+    with faiss_threads(1):
+        index = _built(faiss, chunks, tuning, wide=wide)
+    with faiss_threads():
+        scores, positions = index.search(asked, wide)
+    return scores, positions
+
+
+def _built(faiss: Any, chunks: Vectors, tuning: Tuning, *, wide: int) -> Any:  # noqa: ANN401 - FAISS has no types
+    dimensions = chunks.shape[1]
+    if tuning.method == "hnsw":
+        index = faiss.IndexHNSWFlat(dimensions, tuning.links, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efConstruction = max(2 * tuning.links, 200)
+        index.hnsw.efSearch = max(tuning.effort, wide)
+    else:
+        most = max(len(chunks) // _TRAINING_ROWS, 1)
+        lists = min(tuning.lists or 4 * math.isqrt(len(chunks)), most)
+        quantizer = faiss.IndexFlatIP(dimensions)
+        index = faiss.IndexIVFFlat(quantizer, dimensions, lists, faiss.METRIC_INNER_PRODUCT)
+        index.train(chunks)
+        index.nprobe = min(tuning.effort, lists)
+    index.add(chunks)
+    return index

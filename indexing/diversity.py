@@ -1,0 +1,134 @@
+"""Reordering of what dense search finds, so that the results do not all say the same."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.plugins import positive
+from indexing.dense import exact_search, vector_pair
+from indexing.types import Hit, QueryBatch, SearchSpace
+
+_DIGITS = 12
+"""Values are compared to so many digits: copies of one chunk then tie, however their sums were rounded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Greedy(ABC):
+    """Takes a pool of the nearest chunks and picks one after the other."""
+
+    uses_vectors: ClassVar[bool] = True
+
+    pool: int = 100
+    """How many of the nearest chunks there are to choose from, at least."""
+
+    def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
+        """Return depth chunks per query in the order in which they were picked; equal values by relevance, position."""
+        chunks, asked = vector_pair(space, queries)
+        if not len(chunks) or not len(asked) or depth <= 0:
+            return [[] for _ in queries.texts]
+        runs = []
+        for found in exact_search(chunks, asked, depth=max(depth, self.pool)):
+            positions = [hit.position for hit in found]
+            rows = chunks[positions].astype(np.float64)
+            relevance = np.array([hit.score for hit in found])
+            picks = self._picks(relevance, np.round(rows @ rows.T, _DIGITS), count=min(depth, len(found)))
+            runs.append([Hit(positions[at], score) for at, score in picks])
+        return runs
+
+    @abstractmethod
+    def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[tuple[int, float]]:
+        """Yield which candidate is next and its score, never rising; candidates are ordered by relevance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MMR(_Greedy):
+    """Maximal marginal relevance (Carbonell and Goldstein 1998)."""
+
+    version: ClassVar[str] = "1"
+
+    balance: float = 0.7
+    """1: relevance alone; 0: after the first result, difference from those before alone."""
+
+    def __post_init__(self) -> None:
+        positive(self, "pool")
+        if not 0 <= self.balance <= 1:
+            raise UsageError(f"balance must be between 0 and 1, not {self.balance}")
+
+    def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[tuple[int, float]]:
+        # Similarity is never below -1, so the first pick is by relevance, and values can only fall from there.
+        closest = np.full(len(relevance), -1.0)
+        left = np.ones(len(relevance), dtype=np.bool_)
+        for _ in range(count):
+            value = np.round(self.balance * relevance - (1 - self.balance) * closest, _DIGITS)
+            at = int(np.argmax(np.where(left, value, -np.inf)))
+            yield at, float(value[at])
+            left[at] = False
+            closest = np.maximum(closest, similarity[at])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dartboard(_Greedy):
+    """Relevant information gain (Pickett et al. 2024).
+
+    A target is drawn around the query, with a Gaussian of width sigma over cosine distance; picked is the set whose
+    best member is expected nearest to it. Only the order has a meaning: scores are reciprocal ranks.
+    """
+
+    version: ClassVar[str] = "1"
+
+    sigma: float = 0.1
+
+    def __post_init__(self) -> None:
+        positive(self, "pool", "sigma")
+
+    def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[tuple[int, float]]:
+        to_query = self._log_gaussian(1 - relevance)
+        between = self._log_gaussian(1 - similarity)
+        nearest = between[0]
+        yield 0, 1.0
+        # Gains only fall as the set grows: an old gain is a bound, and only who leads by it is computed anew.
+        gain = _log_gain(between, nearest, to_query)
+        made = np.ones(len(relevance), dtype=np.int64)
+        left = np.ones(len(relevance), dtype=np.bool_)
+        left[0] = False
+        for rank in range(2, count + 1):
+            while made[at := _first_best(gain, left)] < rank - 1:
+                gain[at] = _log_gain(between[at : at + 1], nearest, to_query)[0]
+                made[at] = rank - 1
+            yield at, 1 / rank
+            left[at] = False
+            nearest = np.maximum(nearest, between[at])
+
+    def _log_gaussian(self, distance: np.ndarray) -> np.ndarray:
+        """Return the logarithm of the density, without the constant that all candidates share."""
+        density: np.ndarray = -0.5 * (distance / self.sigma) ** 2
+        return density
+
+
+def _log_gain(between: np.ndarray, nearest: np.ndarray, to_query: np.ndarray) -> np.ndarray:
+    """Return, per candidate, the logarithm of what it adds to the expected best density; -inf where nothing.
+
+    The sum with the candidate has the same maximum, but a gain that is small beside the sum would be rounded away.
+    """
+    closer = between > nearest
+    targets = np.nonzero(closer)[1]
+    new, old = between[closer], nearest[targets]
+    terms = np.full(between.shape, -np.inf)
+    terms[closer] = to_query[targets] + new + np.log(-np.expm1(old - new))
+    high = terms.max(axis=1)
+    finite = np.isfinite(high)
+    gain = np.full(len(between), -np.inf)
+    gain[finite] = high[finite] + np.log(np.exp(terms[finite] - high[finite, None]).sum(axis=1))
+    return np.round(gain, _DIGITS)
+
+
+def _first_best(values: np.ndarray, left: np.ndarray) -> int:
+    """Return the first of the highest values among the candidates that are left, -inf included."""
+    candidates = np.flatnonzero(left)
+    return int(candidates[np.argmax(values[candidates])])

@@ -1,0 +1,282 @@
+"""Vectors on disk, one per text: no text is embedded twice, whoever asks and whenever."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.tokens import cache_folder
+from indexing.shards import KEY_BYTES, Shard, append_block, disk_error, read_shard, salvage, shard_paths
+from indexing.types import Encoder, Vectors
+
+INCREMENT = 512
+"""Texts that are embedded between two writes: what a killed run can lose."""
+
+Progress = Callable[[int, int], None]
+"""Called with the number of texts embedded so far, and the number that there are to embed."""
+
+
+class DamagedShardWarning(UserWarning):
+    """Part of the cache was unreadable, has been dropped, and is computed again."""
+
+
+@dataclass
+class Statistics:
+    """What a cache has been asked and what it had; texts that occur twice in one call count once in ``distinct``."""
+
+    texts: int = 0
+    distinct: int = 0
+    hits: int = 0
+    embedded: int = 0
+    seconds: float = 0.0
+    """Spent in the model alone."""
+
+    @property
+    def misses(self) -> int:
+        """Distinct texts that were not there."""
+        return self.distinct - self.hits
+
+
+class Truncation(NamedTuple):
+    """What the model cannot see: the share of texts that are cut, and of tokens that lie beyond its window."""
+
+    texts: float
+    tokens: float
+
+
+class _Found(NamedTuple):
+    """Rows that the cache holds: their place among the wanted keys, tokens, and vectors (None if not asked for)."""
+
+    places: np.ndarray
+    tokens: np.ndarray
+    vectors: Vectors | None
+
+
+class EmbeddingCache:
+    """A folder of vectors that any number of processes may use at once.
+
+    Each encoder (all that its ``identity`` says) and kind has a folder of its own; a text's key in it is its hash.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or cache_folder() / "embeddings"
+        self.statistics = Statistics()
+
+    def embed(self, encoder: Encoder, texts: Sequence[str], *, kind: str, progress: Progress | None = None) -> Vectors:
+        """Return one row per text; only distinct texts that were never seen reach the encoder."""
+        if not texts or getattr(encoder, "stored", False):
+            return encoder.encode(texts, kind=kind)
+        distinct = list(dict.fromkeys(texts))
+        place = {text: at for at, text in enumerate(distinct)}
+        keys = [text_key(text) for text in distinct]
+        group = self.group(encoder, kind=kind)
+        out, known = self._stored(group, keys)
+        missing = np.flatnonzero(~known)
+        before = self.statistics.seconds
+        if len(missing):
+            out = self._embed_missing(encoder, distinct, keys, missing, out, kind=kind, progress=progress)
+        self._account(group, len(texts), len(distinct), len(missing), seconds=self.statistics.seconds - before)
+        order = np.fromiter((place[text] for text in texts), dtype=np.int64, count=len(texts))
+        # Most calls hold each text once and in order: then there is nothing to copy.
+        return out if len(order) == len(out) else out[order]
+
+    def truncation(self, encoder: Encoder, texts: Sequence[str], *, kind: str = "document") -> Truncation:
+        """Return the share of the texts, and of their tokens, that lies beyond the encoder's window.
+
+        Token counts are stored beside the vectors: for texts that have been embedded no tokenizer is loaded.
+        """
+        window = encoder.max_tokens
+        if window is None or not texts:
+            return Truncation(0.0, 0.0)
+        counts = self.token_counts(encoder, texts, kind=kind)
+        beyond = np.maximum(counts - window, 0)
+        return Truncation(float((beyond > 0).mean()), float(beyond.sum() / max(counts.sum(), 1)))
+
+    def token_counts(self, encoder: Encoder, texts: Sequence[str], *, kind: str = "document") -> np.ndarray:
+        """Return the length of each text in the encoder's tokens."""
+        distinct = list(dict.fromkeys(texts))
+        counts = np.full(len(distinct), -1, dtype=np.int64)
+        group = self.group(encoder, kind=kind)
+        for found in self._lookup(group, [text_key(text) for text in distinct], vectors=False):
+            counts[found.places] = found.tokens
+        missing = np.flatnonzero(counts < 0)
+        if len(missing):
+            counts[missing] = encoder.count_tokens([distinct[at] for at in missing])
+        count = dict(zip(distinct, counts.tolist(), strict=True))
+        return np.array([count[text] for text in texts], dtype=np.int64)
+
+    def missing(self, encoder: Encoder, keys: Collection[bytes], *, kind: str) -> int:
+        """Return how many of these texts, given by `text_key`, have no vector yet."""
+        if getattr(encoder, "stored", False):
+            return 0
+        found = self._lookup(self.group(encoder, kind=kind), list(keys), vectors=False)
+        return len(keys) - sum(len(each.places) for each in found)
+
+    def rate(self, encoder: Encoder) -> float | None:
+        """Return the texts per second at which this encoder has embedded so far; None where it never did."""
+        usage = self.group(encoder, kind="document") / "usage.jsonl"
+        if not usage.is_file():
+            return None
+        rows = [json.loads(line) for line in usage.read_text("utf-8").splitlines() if line.endswith("}")]
+        seconds = sum(row.get("seconds", 0.0) for row in rows)
+        return sum(row["embedded"] for row in rows if row.get("seconds")) / seconds if seconds else None
+
+    def group(self, encoder: Encoder, *, kind: str) -> Path:
+        """Return the folder of the encoder's vectors of this kind."""
+        identity = encoder.identity()
+        written = json.dumps({"identity": identity, "kind": kind}, sort_keys=True, ensure_ascii=False)
+        name = type(encoder).__name__.lower()
+        return self.folder / f"{name}-{kind}-{hashlib.sha256(written.encode()).hexdigest()[:20]}"
+
+    def _stored(self, group: Path, keys: list[bytes]) -> tuple[Vectors, np.ndarray]:
+        """Return the rows that are there, in the order of the keys, and which these are."""
+        out = np.empty((len(keys), 0), dtype=np.float32)
+        known = np.zeros(len(keys), dtype=np.bool_)
+        for found in self._lookup(group, keys, vectors=True):
+            if found.vectors is None:
+                continue
+            if not out.shape[1]:
+                out = np.empty((len(keys), found.vectors.shape[1]), dtype=np.float32)
+            _same_dimensions(group, found.vectors.shape[1], out.shape[1])
+            out[found.places] = found.vectors
+            known[found.places] = True
+        return out, known
+
+    def _lookup(self, group: Path, keys: list[bytes], *, vectors: bool) -> Iterator[_Found]:
+        """Yield what is stored of the keys, each once: the oldest sound row, so that a number never changes."""
+        wanted = np.array(keys, dtype=f"S{KEY_BYTES}")
+        order = np.argsort(wanted)
+        ranked = wanted[order]
+        open_ = np.ones(len(keys), dtype=np.bool_)
+        for path in shard_paths(group):
+            shard = self._sound_shard(path)
+            while shard is not None:
+                broken = False
+                for block in shard.blocks:
+                    rows = shard.keys(block)
+                    at = np.minimum(np.searchsorted(ranked, rows["key"]), len(ranked) - 1)
+                    hit = np.flatnonzero((ranked[at] == rows["key"]) & open_[order[at]])
+                    if not len(hit):
+                        continue
+                    if vectors and not shard.intact(block):
+                        broken = True
+                        break
+                    places = order[at[hit]]
+                    open_[places] = False
+                    yield _Found(places, rows["tokens"][hit], shard.vectors(block)[hit] if vectors else None)
+                # What was already taken from this shard is not open any more, so reading it again repeats nothing.
+                shard = self._repaired(path) if broken else None
+
+    def _sound_shard(self, path: Path) -> Shard | None:
+        shard = read_shard(path)
+        if shard is None or not shard.damaged:
+            return shard
+        return self._repaired(path)
+
+    def _repaired(self, path: Path) -> Shard | None:
+        """Return the shard without its damaged blocks; a block that another process was just writing is whole now."""
+        with locked(path.parent):
+            shard = read_shard(path)
+            if shard is None:
+                return None
+            if shard.damaged or not all(map(shard.intact, shard.blocks)):
+                kept = salvage(path)
+                warnings.warn(
+                    f"{path}: part of this shard of the embedding cache was damaged and has been dropped; "
+                    f"{kept} of its vectors are kept, the others are computed again when they are needed",
+                    DamagedShardWarning,
+                    stacklevel=2,
+                )
+            return read_shard(path)
+
+    def _embed_missing(
+        self,
+        encoder: Encoder,
+        texts: list[str],
+        keys: list[bytes],
+        missing: np.ndarray,
+        out: Vectors,
+        *,
+        kind: str,
+        progress: Progress | None,
+    ) -> Vectors:
+        """Encode what is missing and store it step by step; return all rows."""
+        group = self.group(encoder, kind=kind)
+        self._describe(group, encoder, kind)
+        # Longest first: texts of about one length fill batches well, and the end of the wait is not the slow part.
+        order = sorted(missing.tolist(), key=lambda at: (-len(texts[at]), at))
+        for start in range(0, len(order), INCREMENT):
+            rows = order[start : start + INCREMENT]
+            chosen = [texts[at] for at in rows]
+            began = time.perf_counter()
+            vectors = encoder.encode(chosen, kind=kind)
+            self.statistics.seconds += time.perf_counter() - began
+            tokens = encoder.count_tokens(chosen) if encoder.max_tokens is not None else [0] * len(rows)
+            if not out.shape[1]:
+                out = np.empty((len(texts), vectors.shape[1]), dtype=np.float32)
+            _same_dimensions(group, out.shape[1], vectors.shape[1])
+            with locked(group):
+                append_block(group, [keys[at] for at in rows], tokens, vectors)
+            out[rows] = vectors
+            self.statistics.embedded += len(rows)
+            if progress:
+                progress(start + len(rows), len(order))
+        return out
+
+    def _describe(self, group: Path, encoder: Encoder, kind: str) -> None:
+        """Write down whose vectors the folder holds, for people and for `chunkbench cache`."""
+        try:
+            group.mkdir(parents=True, exist_ok=True)
+            note = group / "encoder.json"
+            if not note.exists():
+                described: Mapping[str, Any] = {"kind": kind, "identity": dict(encoder.identity())}
+                note.write_text(json.dumps(described, indent=1, sort_keys=True) + "\n", "utf-8")
+        except OSError as error:
+            raise disk_error(error, self.folder) from error
+
+    def _account(self, group: Path, texts: int, distinct: int, missing: int, *, seconds: float) -> None:
+        self.statistics.texts += texts
+        self.statistics.distinct += distinct
+        self.statistics.hits += distinct - missing
+        counts = {"texts": texts, "distinct": distinct, "embedded": missing, "seconds": round(seconds, 3)}
+        line = json.dumps({"at": int(time.time()), **counts})
+        try:
+            with (group / "usage.jsonl").open("a", encoding="utf-8") as log:
+                log.write(line + "\n")
+        except OSError:
+            return  # the vectors are safe; a read-only or full cache only keeps no record of its use
+
+
+def text_key(text: str) -> bytes:
+    """Return the text's key in its encoder's folder."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder against other writers, in this process and in others."""
+    from filelock import FileLock
+
+    try:
+        with FileLock(folder / ".lock"):
+            yield
+    except PermissionError as error:
+        raise disk_error(error, folder) from error
+
+
+def _same_dimensions(group: Path, stored: int, given: int) -> None:
+    if stored != given:
+        raise UsageError(
+            f"{group}: holds vectors of {stored} dimensions, but the model now gives {given}: it has changed under "
+            f"the same name. Pin its revision, or empty this part with: chunkbench cache clear --encoder {group.name}"
+        )

@@ -1,0 +1,91 @@
+"""Vectors that somebody has computed already: an ``.npz`` of ``keys`` (sha256(text)[:16]) and ``vectors``."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from indexing.encoders.texts import unit_rows
+from indexing.types import Vectors
+
+
+class _Table(NamedTuple):
+    rows: Mapping[str, int]
+    vectors: np.ndarray
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Precomputed:
+    """Looks each text up in a file; a text that is not there is an error."""
+
+    version: ClassVar[str] = "1"
+    stored: ClassVar[bool] = True
+
+    path: str
+
+    @property
+    def max_tokens(self) -> int | None:
+        """No limit is known: what the model saw is not in the file."""
+        return None
+
+    def identity(self) -> Mapping[str, Any]:
+        """Return the hash of the file, wherever it lies."""
+        return {"encoder": "precomputed", "version": self.version, "file": self._table().digest}
+
+    def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
+        """Return the stored row of each text, with length 1."""
+        table = self._table()
+        found = [table.rows.get(text_key(text), -1) for text in texts]
+        missing = [text for text, row in zip(texts, found, strict=True) if row < 0]
+        if missing:
+            raise UsageError(
+                f"{self.path}: {len(missing)} of {len(texts)} {kind} texts have no vector in it (it holds "
+                f"{len(table.rows)}); the first is {missing[0][:60]!r}. Add their vectors under sha256(text)[:16]"
+            )
+        return unit_rows(table.vectors[found])
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Return 0 for each: the model's tokenizer is not known."""
+        return [0] * len(texts)
+
+    def _table(self) -> _Table:
+        path = Path(self.path).expanduser()
+        if not path.is_file():
+            raise UsageError(f"{self.path}: no such file")
+        return _read(path, path.stat().st_mtime_ns)
+
+
+def text_key(text: str) -> str:
+    """Return the key that the file has for a text: the head of the hash of its bytes."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+@functools.lru_cache(maxsize=4)
+def _read(path: Path, changed: int) -> _Table:  # noqa: ARG001 - a changed file is another one to the cache
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:32]
+        with np.load(path, allow_pickle=False) as archive:
+            if not {"keys", "vectors"} <= set(archive.files):
+                raise UsageError(f"{path}: holds {sorted(archive.files)}; it must hold 'keys' and 'vectors'")
+            keys, vectors = archive["keys"], archive["vectors"]
+    except (OSError, ValueError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+        raise UsageError(f"{path}: is not an .npz of keys and vectors ({error})") from error
+    if vectors.ndim != 2 or vectors.dtype.kind != "f" or keys.shape != vectors.shape[:1]:
+        raise UsageError(f"{path}: keys {keys.shape} and vectors {vectors.shape} {vectors.dtype} do not fit")
+    if not np.isfinite(vectors).all():
+        raise UsageError(f"{path}: a vector holds values that are not finite numbers")
+    return _Table(
+        {str(key): row for row, key in enumerate(np.char.decode(keys) if keys.dtype.kind == "S" else keys)},
+        vectors,
+        digest,
+    )

@@ -1,0 +1,189 @@
+"""Any sentence-transformers model, by hub id or folder, with its own prompts and a pinned revision."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.plugins import positive
+from indexing.encoders.texts import Long, pool_windows, readable, unit_rows
+from indexing.types import Vectors
+
+# What a repository may hold beside the weights that are loaded: the same model for other engines.
+_OTHER_ENGINES = ["onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot", "*.gguf", "coreml/*"]
+_PROMPT_NAMES = {"query": ("query",), "document": ("document", "passage", "corpus")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentenceTransformerEncoder:
+    """A model of the sentence-transformers library; prompts come from its configuration unless they are given."""
+
+    version: ClassVar[str] = "1"
+
+    model: str
+    """A folder, or an id on the Hugging Face hub."""
+    revision: str | None = None
+    query_prompt: str | None = None
+    document_prompt: str | None = None
+    window: int | None = None
+    """Tokens that the model reads; None means what its configuration says."""
+    long: Long = "truncate"
+    batch: int = 32
+    device: str = "cpu"
+    trust_remote_code: bool = False
+    """Whether code from the model's repository may run: only where the user writes it."""
+
+    def __post_init__(self) -> None:
+        positive(self, "batch", *(["window"] if self.window is not None else []))
+
+    @property
+    def max_tokens(self) -> int | None:
+        """The window where long texts are cut; read from the model's files, without loading it."""
+        return self._window() if self.long == "truncate" else None
+
+    def identity(self) -> Mapping[str, Any]:
+        """Return what decides the vectors: of a folder its contents, of a hub model its commit."""
+        where = Path(self.model).expanduser()
+        pinned = {"files": _content_hash(where)} if where.is_dir() else {"commit": self._folder().name}
+        return {
+            "encoder": "st",
+            "version": self.version,
+            "model": Path(self.model).name if where.is_dir() else self.model,
+            **pinned,
+            "query_prompt": self.query_prompt,
+            "document_prompt": self.document_prompt,
+            "window": self.window,
+            "long": self.long,
+        }
+
+    def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
+        """Return one float32 unit row per text, made with the prompt of its kind."""
+        model = self._model()
+        if not texts:
+            return np.empty((0, model.get_embedding_dimension()), dtype=np.float32)
+        prompt = self._prompt(kind)
+        pieces, owners, weights = self._windows([readable(text) for text in texts], prompt)
+        rows = model.encode(
+            pieces, prompt=prompt, batch_size=self.batch, convert_to_numpy=True, show_progress_bar=False
+        )
+        if not np.isfinite(rows).all():
+            raise UsageError(f"{self.model}: the model gave values that are not finite numbers")
+        return pool_windows(unit_rows(rows), owners, weights, how=self.long)
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Return the length of each text in the model's tokens, special ones included, prompts not."""
+        return [len(ids) for ids in self._model().tokenizer([readable(text) for text in texts])["input_ids"]]
+
+    def _windows(self, texts: list[str], prompt: str) -> tuple[list[str], list[int], list[int]]:
+        """Return the slices of the texts that the model sees one by one, whose each is, and its tokens."""
+        window = self._window()
+        if self.long == "truncate" or window is None:
+            return texts, list(range(len(texts))), [1] * len(texts)
+        tokenizer = self._model().tokenizer
+        step = window - len(tokenizer(prompt)["input_ids"])
+        if step < 1:
+            raise UsageError(f"{self.model}: its prompt fills the window of {window} tokens")
+        pieces, owners, weights = [], [], []
+        for owner, text in enumerate(texts):
+            offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+            for start in range(0, max(len(offsets), 1), step):
+                part = offsets[start : start + step]
+                pieces.append(text[part[0][0] : part[-1][1]] if part else text)
+                owners.append(owner)
+                weights.append(max(len(part), 1))
+        return pieces, owners, weights
+
+    def _prompt(self, kind: str) -> str:
+        given = self.query_prompt if kind == "query" else self.document_prompt
+        if given is not None:
+            return given
+        model = self._model()
+        known: Mapping[str, str] = model.prompts or {}
+        names = (*_PROMPT_NAMES.get(kind, ()), model.default_prompt_name)
+        return next((known[name] for name in names if name and known.get(name)), "")
+
+    def _window(self) -> int | None:
+        if self.window is not None:
+            return self.window
+        return _configured_window(self._folder())
+
+    def _folder(self) -> Path:
+        where = Path(self.model).expanduser()
+        return where if where.is_dir() else _snapshot(self.model, self.revision)
+
+    def _model(self) -> Any:  # noqa: ANN401 - sentence_transformers has no types
+        model = _load(self._folder(), self.device, self.trust_remote_code)
+        if (window := self._window()) is not None:
+            model.max_seq_length = window
+        return model
+
+
+@functools.cache
+def _load(folder: Path, device: str, trust: bool) -> Any:  # noqa: ANN401, FBT001 - as above; a private cache key
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    try:
+        return SentenceTransformer(str(folder), device=device, trust_remote_code=trust)
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        hint = "" if trust or "trust_remote_code" not in str(error) else " Allow it with trust_remote_code=true."
+        raise UsageError(f"{folder}: sentence-transformers cannot load this model: {reason}{hint}") from error
+
+
+@functools.cache
+def _snapshot(model: str, revision: str | None) -> Path:
+    """Return the folder of the hub model: from the local copy where there is one, else downloaded."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        try:
+            return Path(snapshot_download(model, revision=revision, local_files_only=True))
+        except LocalEntryNotFoundError:
+            return Path(snapshot_download(model, revision=revision, ignore_patterns=_OTHER_ENGINES))
+    except (OSError, HfHubHTTPError, HFValidationError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise UsageError(f"{model!r} is no folder here, and the hub does not give it: {reason}") from error
+
+
+@functools.cache
+def _content_hash(folder: Path) -> str:
+    """Return a hash of all files of the model, so that its vectors are found wherever the folder lies."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:32]
+
+
+@functools.cache
+def _configured_window(folder: Path) -> int | None:
+    """Return how many tokens the model reads, by the rules of sentence-transformers, from its files."""
+    own = _json(folder / "sentence_bert_config.json").get("max_seq_length")
+    if isinstance(own, int):
+        return own
+    limits = (
+        _json(folder / "tokenizer_config.json").get("model_max_length"),
+        _json(folder / "config.json").get("max_position_embeddings"),
+    )
+    # Tokenizers without a limit say so with an absurdly large number.
+    known = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < 10**9]
+    return min(known) if known else None
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    if not path.exists():
+        return {}
+    found = json.loads(path.read_text("utf-8"))
+    return found if isinstance(found, dict) else {}

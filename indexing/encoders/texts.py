@@ -1,0 +1,42 @@
+"""What every embedder does to a text before the model, and to a vector after it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from indexing.types import Vectors
+
+Long = Literal["truncate", "mean", "max"]
+"""What becomes of a text that is longer than the model's window: its head alone, or its windows pooled."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def readable(text: str) -> str:
+    """Return the text with lone surrogates (bytes that are not UTF-8) as the replacement character."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def unit_rows(vectors: np.ndarray) -> Vectors:
+    """Return float32 rows of length 1, each normalised by itself; a zero row stays zero."""
+    rows = np.asarray(vectors, dtype=np.float64)
+    lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+    return np.ascontiguousarray(rows / np.where(lengths == 0, 1, lengths), dtype=np.float32)
+
+
+def pool_windows(vectors: Vectors, owners: Sequence[int], weights: Sequence[int], *, how: Long) -> Vectors:
+    """Return one unit row per text from the rows of its windows; ``owners`` says whose each window is, in order.
+
+    ``mean`` weighs each window by its tokens, so that a short last window counts for what it holds.
+    """
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    if len(starts) == len(vectors):
+        return vectors
+    if how == "max":
+        return unit_rows(np.maximum.reduceat(vectors, starts, axis=0))
+    weighted = vectors.astype(np.float64) * np.asarray(weights, dtype=np.float64)[:, None]
+    return unit_rows(np.add.reduceat(weighted, starts, axis=0))

@@ -1,0 +1,71 @@
+"""Dense and lexical search together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.plugins import positive
+from indexing.bm25 import BM25
+from indexing.dense import Dense
+from indexing.ties import best
+from indexing.types import Hit, QueryBatch, SearchSpace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hybrid:
+    """Fuses the runs of `dense` and `bm25`: by reciprocal rank (Cormack et al. 2009), or by weighted scores."""
+
+    version: ClassVar[str] = "1"
+    uses_vectors: ClassVar[bool] = True
+
+    fusion: Literal["rrf", "weighted"] = "rrf"
+    k: int = 60
+    """What reciprocal-rank fusion adds to a rank: the larger, the flatter."""
+    weight: float = 0.5
+    """The share of `dense`; the rest is `bm25`'s."""
+    pool: int = 100
+    """Hits of each that are fused, at least."""
+    k1: float = 1.2
+    b: float = 0.75
+
+    def __post_init__(self) -> None:
+        positive(self, "k", "pool")
+        if not 0 <= self.weight <= 1:
+            raise UsageError(f"weight must be between 0 and 1, not {self.weight}")
+        BM25(k1=self.k1, b=self.b)
+
+    def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
+        """Return the depth best chunks of both runs together; equal scores in the order of position."""
+        wide = max(depth, self.pool)
+        near = Dense().search(space, queries, depth=wide)
+        worded = BM25(k1=self.k1, b=self.b).search(space, queries, depth=wide)
+        value = self._by_rank if self.fusion == "rrf" else self._by_score
+        return [
+            _fused([(self.weight, value(one)), (1 - self.weight, value(other))], depth=depth)
+            for one, other in zip(near, worded, strict=True)
+        ]
+
+    def _by_rank(self, run: Sequence[Hit]) -> dict[int, float]:
+        return {hit.position: 1 / (self.k + rank) for rank, hit in enumerate(run, start=1)}
+
+    @staticmethod
+    def _by_score(run: Sequence[Hit]) -> dict[int, float]:
+        """Return the scores from 0 for the last of the run to 1 for its first."""
+        if not run:
+            return {}
+        high, low = run[0].score, run[-1].score
+        return {hit.position: (hit.score - low) / (high - low) if high > low else 1.0 for hit in run}
+
+
+def _fused(parts: Sequence[tuple[float, dict[int, float]]], *, depth: int) -> list[Hit]:
+    totals: dict[int, float] = {}
+    for weight, values in parts:
+        for position, value in values.items():
+            totals[position] = totals.get(position, 0.0) + weight * value
+    positions = np.fromiter(totals, dtype=np.int64, count=len(totals))
+    return best(np.fromiter(totals.values(), dtype=np.float64, count=len(totals)), positions, depth=depth)

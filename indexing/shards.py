@@ -1,0 +1,210 @@
+"""Append-only files of vectors: blocks with checksums, so that a cut or damaged one is known and costs only itself.
+
+A block is a header (magic, rows, dimensions, checksums), the keys with their token counts, then the vectors:
+keys can be read without touching the vectors. Blocks are written under the folder's lock and never changed.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import re
+import struct
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from indexing.types import Vectors
+
+MAX_SHARD_BYTES = 256 * 2**20
+KEY_BYTES = 16
+KEYS = np.dtype([("key", f"S{KEY_BYTES}"), ("tokens", "<i4")])
+
+_HEADER = struct.Struct("<8sIIIII4x")
+_MAGIC = b"CBVEC\x00\x00\x01"
+_NAME = re.compile(r"(\d{6})\.shard\Z")
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class Block(NamedTuple):
+    """Where one block lies in its shard, and what it holds."""
+
+    start: int
+    rows: int
+    dimensions: int
+    vectors_sum: int
+
+    @property
+    def keys_at(self) -> int:
+        """The offset of its keys."""
+        return self.start + _HEADER.size
+
+    @property
+    def vectors_at(self) -> int:
+        """The offset of its vectors."""
+        return self.keys_at + self.rows * KEYS.itemsize
+
+    @property
+    def end(self) -> int:
+        """The offset of what follows it."""
+        return self.vectors_at + self.rows * self.dimensions * 4
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One file as it was found: its whole blocks, and whether anything else was in it."""
+
+    path: Path
+    data: mmap.mmap | bytes
+    blocks: tuple[Block, ...]
+    damaged: bool
+    """Whether bytes had to be passed over: a damaged block, or a last one that is not (yet) whole."""
+
+    def keys(self, block: Block) -> np.ndarray:
+        """Return the block's keys and token counts."""
+        return np.frombuffer(self.data, dtype=KEYS, count=block.rows, offset=block.keys_at)
+
+    def vectors(self, block: Block) -> Vectors:
+        """Return the block's vectors, not yet checked."""
+        flat = np.frombuffer(self.data, dtype="<f4", count=block.rows * block.dimensions, offset=block.vectors_at)
+        return flat.reshape(block.rows, block.dimensions)
+
+    def intact(self, block: Block) -> bool:
+        """Return whether the block's vectors are what was written."""
+        return zlib.crc32(memoryview(self.data)[block.vectors_at : block.end]) == block.vectors_sum
+
+
+def shard_paths(folder: Path) -> list[Path]:
+    """Return the folder's shards, oldest first."""
+    return sorted(path for path in folder.glob("*.shard") if _NAME.match(path.name))
+
+
+def read_shard(path: Path) -> Shard | None:
+    """Return the shard, memory-mapped, with keys checked and vectors not; None where it has just gone."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+    except FileNotFoundError:
+        return None
+    blocks: list[Block] = []
+    start, damaged = 0, False
+    while start < size:
+        block, sound = _block(data, start, size)
+        if block is None:
+            return Shard(path, data, tuple(blocks), damaged=True)
+        if sound:
+            blocks.append(block)
+        damaged |= not sound
+        start = block.end
+    return Shard(path, data, tuple(blocks), damaged)
+
+
+def _block(data: mmap.mmap | bytes, start: int, size: int) -> tuple[Block | None, bool]:
+    """Return the block at the offset, None where its end is unknown or missing, and whether its keys are sound."""
+    if start + _HEADER.size > size:
+        return None, False
+    head = data[start : start + _HEADER.size]
+    magic, rows, dimensions, keys_sum, vectors_sum, head_sum = _HEADER.unpack(head)
+    if magic != _MAGIC or head_sum != zlib.crc32(head[: _HEADER.size - 8]):
+        return None, False
+    block = Block(start, rows, dimensions, vectors_sum)
+    if block.end > size:
+        return None, False
+    return block, zlib.crc32(data[block.keys_at : block.vectors_at]) == keys_sum
+
+
+def _packed(keys: Sequence[bytes], tokens: Sequence[int], vectors: Vectors) -> bytes:
+    table = np.empty(len(keys), dtype=KEYS)
+    table["key"], table["tokens"] = keys, tokens
+    names, body = table.tobytes(), np.ascontiguousarray(vectors, dtype="<f4").tobytes()
+    head = _HEADER.pack(_MAGIC, len(keys), vectors.shape[1], zlib.crc32(names), zlib.crc32(body), 0)
+    head_sum = zlib.crc32(head[: _HEADER.size - 8])
+    return head[: _HEADER.size - 8] + struct.pack("<I4x", head_sum) + names + body
+
+
+def append_block(folder: Path, keys: Sequence[bytes], tokens: Sequence[int], vectors: Vectors) -> None:
+    """Add a block to the newest shard that is whole and has room; the caller holds the folder's lock.
+
+    Either all of it is on the disk afterwards, or nothing of it and an error is raised.
+    """
+    data = _packed(keys, tokens, vectors)
+    path = _writable(folder, len(data))
+    try:
+        # Unbuffered: a buffer would try once more to write its rest when the file is closed.
+        with path.open("ab", buffering=0) as file:
+            before = file.tell()
+            try:
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            except OSError:
+                os.ftruncate(file.fileno(), before)
+                raise
+    except OSError as error:
+        raise disk_error(error, folder) from error
+
+
+def disk_error(error: OSError, folder: Path) -> UsageError:
+    """Return what to tell the user about a failed write."""
+    if error.errno in _FULL:
+        return UsageError(
+            f"{folder}: no room for more vectors ({error.strerror}). What was stored before is kept: "
+            "free some space, or set CHUNKBENCH_CACHE to another disk, and run again"
+        )
+    return UsageError(f"{folder}: the embedding cache cannot be written ({error.strerror})")
+
+
+def _writable(folder: Path, extra: int) -> Path:
+    shards = shard_paths(folder)
+    if not shards:
+        return folder / "000001.shard"
+    newest = shards[-1]
+    if newest.stat().st_size + extra <= MAX_SHARD_BYTES:
+        shard = read_shard(newest)
+        # Behind a damaged end nothing would be found again.
+        if shard is not None and not shard.damaged:
+            return newest
+    return folder / f"{int(newest.stem) + 1:06d}.shard"
+
+
+def salvage(path: Path) -> int:
+    """Rewrite the shard with its sound blocks only and return how many rows these hold; under the folder's lock."""
+    shard = read_shard(path)
+    if shard is None:
+        return 0
+    sound = [block for block in shard.blocks if shard.intact(block)]
+    rows = sum(block.rows for block in sound)
+    if len(sound) == len(shard.blocks) and not shard.damaged:
+        return rows
+    try:
+        replace_shard(path, (shard.data[block.start : block.end] for block in sound))
+    except OSError as error:
+        raise disk_error(error, path.parent) from error
+    return rows
+
+
+def replace_shard(path: Path, blocks: Iterator[bytes]) -> None:
+    """Put these blocks in the shard's place, all at once; without any, remove it."""
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".draft")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for block in blocks:
+                file.write(block)
+            file.flush()
+            os.fsync(file.fileno())
+            size = file.tell()
+        if size:
+            Path(draft).replace(path)
+        else:
+            path.unlink()
+    finally:
+        Path(draft).unlink(missing_ok=True)
