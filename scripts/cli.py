@@ -11,11 +11,20 @@ import click
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 
-_VERBS: dict[str, str] = {
-    "qrels": "Which chunks answer each query, by a named overlap rule",
-    "mine": "Make queries from a repository that has no labels",
-    "bench_overlap": "How the time of the overlap rules grows",
-    "chunk": "Show where a chunker cuts.",
+_VERBS = {
+    "compare": "which chunker retrieves better, by how much, and is that real?",
+    "chunk": "see where a chunker cuts",
+    "qrels": "which chunks answer each query, by a named overlap rule",
+    "mine": "make queries from a repository that has no labels",
+    "score": "measure TREC runs against qrels",
+    "report": "build the report again, or merge several runs",
+    "plan": "what an experiment would do, and what changed since",
+    "nightly": "run an experiment on a moving repository and report regressions",
+    "history": "past nightly runs: list, show, compare, trend, accept",
+    "audit": "check the properties that each measure declares",
+    "list": "chunkers, embedders, retrievers, datasets, measures, rules",
+    "cache": "what is stored, and how to check or empty it",
+    "bench_overlap": "how the time of the overlap rules grows",
 }
 """verb → its line in --help; the command is `scripts.VERB:command`."""
 

@@ -158,7 +158,7 @@ def test_any_folder_is_a_dataset(tmp_path: Path) -> None:
     """A folder without labels is mined, masked and says so; one without documentation says what to do."""
     code = 'def f{0}(x):\n    """Turn the {1} knob of the machine."""\n    y = x\n    y += 1\n    return y\n\n\n'
     (tmp_path / "m.py").write_text("".join(code.format(n, w) for n, w in enumerate(["left", "right", "upper"])))
-    dataset = DATASETS.create(f"mined:path={tmp_path},queries=2").load()
+    dataset = DATASETS.create(f"mined:root={tmp_path},queries=2").load()
     assert dataset.mined
     assert (dataset.details["kept"], dataset.details["dropped"]) == (2, {"over the cap": 1})
     source = dataset.repositories[0].read("m.py")
@@ -166,4 +166,4 @@ def test_any_folder_is_a_dataset(tmp_path: Path) -> None:
     assert b"knob" not in source.data
     (tmp_path / "m.py").write_text("x = 1\n")
     with pytest.raises(UsageError, match="documentation is read in"):
-        DATASETS.create(f"mined:path={tmp_path}").load()
+        DATASETS.create(f"mined:root={tmp_path}").load()

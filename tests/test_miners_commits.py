@@ -97,7 +97,7 @@ def test_history_needs_a_clone(tmp_path: Path) -> None:
 
 def test_a_clone_is_a_dataset_of_snapshots(clone: Path) -> None:
     """Each query searches the parent of its commit; the gold lines are there."""
-    dataset = MinedRepository(path=str(clone), kind="commits").load()
+    dataset = MinedRepository(root=str(clone), kind="commits").load()
     assert len(dataset.queries) == len(dataset.repositories) == 2
     assert gold_spans(dataset.annotations, annotated_lines(dataset)).keys() == {query.id for query in dataset.queries}
     assert dataset.mined

@@ -25,9 +25,9 @@ class MinedRepository:
     """Any folder or clone: its documentation asks for the code below it, or its commit messages for what changed."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[str] = "path= any folder of source code, or a git clone"
+    needs: ClassVar[str] = "root= any folder of source code, or a git clone"
 
-    path: str
+    root: str
     kind: Literal["docstrings", "commits"] = "docstrings"
     queries: int = 200
     """At most this many."""
@@ -40,12 +40,12 @@ class MinedRepository:
 
     def load(self) -> Dataset:
         """Return the dataset, with what was kept and dropped in its details."""
-        place = Path(self.path).expanduser()
+        place = Path(self.root).expanduser()
         if not place.exists():
-            raise UsageError(f"{self.path} does not exist: give a folder of source code")
+            raise UsageError(f"{self.root} does not exist: give a folder of source code")
         mined, repositories = self._documentation(place) if self.kind == "docstrings" else self._history(place)
         if not mined.queries:
-            raise UsageError(f"{self.path} gives no queries by {self.kind} ({_told(mined)}): {self._remedy(place)}")
+            raise UsageError(f"{self.root} gives no queries by {self.kind} ({_told(mined)}): {self._remedy(place)}")
         return Dataset(
             name=_name(place),
             repositories=repositories,
