@@ -25,6 +25,7 @@ class Installed:
     """Installed pure-Python packages; a query is a function's docstring, which is masked from the index."""
 
     version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "nothing: the packages come with chunkbench"
 
     packages: str = DEFAULT_PACKAGES
     """Import names, separated by commas."""

@@ -1,0 +1,89 @@
+"""A repository that has no labels: queries are mined from it as it is loaded."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from chunkers.errors import UsageError
+from chunkers.plugins import positive
+from chunkers.sources import Repository, walk
+from ground_truth.git import is_bare, is_git, run_git
+from ground_truth.masking import mask_docstrings
+from ground_truth.miners.commits import mine_commits
+from ground_truth.miners.definitions import minable_languages
+from ground_truth.miners.docstrings import mine_docstrings
+from ground_truth.miners.types import Mined
+from ground_truth.snapshots import take_snapshot
+from ground_truth.types import Dataset
+
+
+@dataclass(frozen=True, kw_only=True)
+class MinedRepository:
+    """Any folder or clone: its documentation asks for the code below it, or its commit messages for what changed."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "root= any folder of source code, or a git clone"
+
+    root: str
+    kind: Literal["docstrings", "commits"] = "docstrings"
+    queries: int = 200
+    """At most this many."""
+    seed: int = 0
+    max_files: int = 5
+    """Commits that change more source files than this make no query."""
+
+    def __post_init__(self) -> None:
+        positive(self, "queries", "max_files")
+
+    def load(self) -> Dataset:
+        """Return the dataset, with what was kept and dropped in its details."""
+        place = Path(self.root).expanduser()
+        if not place.exists():
+            raise UsageError(f"{self.root} does not exist: give a folder of source code")
+        mined, repositories = self._documentation(place) if self.kind == "docstrings" else self._history(place)
+        if not mined.queries:
+            raise UsageError(f"{self.root} gives no queries by {self.kind} ({_told(mined)}): {self._remedy(place)}")
+        return Dataset(
+            name=_name(place),
+            repositories=repositories,
+            queries=mined.queries,
+            annotations=mined.annotations,
+            mined=True,
+            details={"kind": self.kind, "seed": self.seed, **mined.counts()},
+        )
+
+    def _documentation(self, place: Path) -> tuple[Mined, tuple[Repository, ...]]:
+        if is_bare(place):
+            head = run_git(place, "rev-parse", "HEAD").decode().strip()
+            snapshot = take_snapshot(place, head, name=_name(place))
+            mined = mine_docstrings(snapshot, limit=self.queries, seed=self.seed)
+            return mined, (dataclasses.replace(snapshot, transform=mask_docstrings),)
+        folder = walk(place, name=_name(place))
+        mined = mine_docstrings(folder, limit=self.queries, seed=self.seed)
+        return mined, (dataclasses.replace(folder, transform=mask_docstrings),)
+
+    def _history(self, place: Path) -> tuple[Mined, tuple[Repository, ...]]:
+        mined = mine_commits(place, name=_name(place), limit=self.queries, seed=self.seed, max_files=self.max_files)
+        keep: dict[str, set[str]] = {}
+        for note in mined.annotations:
+            keep.setdefault(note.repo, set()).add(note.path)
+        parents = {query.repo: mined.commits[query.id] for query in mined.queries}
+        return mined, tuple(
+            take_snapshot(place, commit, name=name, keep=keep[name]) for name, commit in sorted(parents.items())
+        )
+
+    def _remedy(self, place: Path) -> str:
+        if self.kind == "docstrings" and is_git(place):
+            return "try kind=commits, or annotate it"
+        return f"documentation is read in {', '.join(sorted(minable_languages()))}; otherwise annotate it"
+
+
+def _name(place: Path) -> str:
+    return place.resolve().name.removesuffix(".git") or "repository"
+
+
+def _told(mined: Mined) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(mined.dropped.items())) or "nothing documented"
