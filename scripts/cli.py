@@ -11,7 +11,9 @@ import click
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 
-_VERBS: dict[str, str] = {}
+_VERBS: dict[str, str] = {
+    "cache": "size and hit rates of the embedding cache; verify, prune, clear it",
+}
 """verb → its line in --help; the command is `scripts.VERB:command`."""
 
 
