@@ -103,12 +103,12 @@ def settle(
     chunks: Vectors, asked: Vectors, scores: np.ndarray, positions: np.ndarray, *, depth: int
 ) -> list[list[Hit]]:
     """Return the runs of a FAISS search with near-equal scores computed exactly and put in the common order."""
-    near = (scores[:, :-1] - scores[:, 1:]) < _NEAR
+    real = positions >= 0
+    settled = np.where(real, scores, np.finfo(np.float32).min).astype(np.float64)
+    near = (settled[:, :-1] - settled[:, 1:]) < _NEAR
     doubtful = np.zeros(scores.shape, dtype=np.bool_)
     doubtful[:, :-1] |= near
     doubtful[:, 1:] |= near
-    real = positions >= 0
-    settled = np.where(real, scores, -np.inf).astype(np.float64)
     rows, columns = np.nonzero(doubtful & real)
     for start in range(0, len(rows), _AT_ONCE):
         row, column = rows[start : start + _AT_ONCE], columns[start : start + _AT_ONCE]

@@ -21,7 +21,7 @@ from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
 from indexing.words import code_words
 
 WORDS = "get set parse http server request token path file read write cache".split()
-ALL = sorted(RETRIEVERS.builtin)
+ALL = [*sorted(RETRIEVERS.builtin), "dense:index=hnsw", "dense:index=ivf", "hybrid:fusion=weighted,weight=0.7"]
 
 
 def _unit(rows: np.ndarray) -> Vectors:
