@@ -10,6 +10,11 @@ CHUNKERS: Registry[Chunker] = Registry(
         "fixed-lines": Entry("chunkers.fixed_lines:FixedLines", "blocks of n lines"),
         "fixed-tokens": Entry("chunkers.fixed_tokens:FixedTokens", "blocks of n tokens of a named tokenizer"),
         "fixed-nws": Entry("chunkers.fixed_nws:FixedNws", "whole lines up to n non-whitespace characters"),
+        "sliding-window": Entry("chunkers.sliding_window:SlidingWindow", "n lines, beginning every m lines"),
+        "whole-file": Entry("chunkers.whole_file:WholeFile", "each file is one chunk"),
+        "recursive": Entry("chunkers.recursive:Recursive", "separators of the language, coarse before fine"),
+        "definitions": Entry("chunkers.definitions:Definitions", "one chunk per function, method and class head"),
         "cast": Entry("chunkers.cast:Cast", "cAST: syntax nodes, split when too large, merged when small"),
+        "code-chunk": Entry("chunkers.code_chunk:CodeChunk", "syntax windows merged over the file, with a header"),
     },
 )

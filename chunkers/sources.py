@@ -115,6 +115,24 @@ def fingerprint(repository: Repository) -> str:
     return digest.hexdigest()
 
 
+def unfit_path(path: str) -> str:
+    """Return why a folder of the path keeps it out of a corpus, or nothing; for trees that are not on disk."""
+    parts = path.split("/")[:-1]
+    return next(
+        (why for n, name in enumerate(parts) if (why := _folder_reason(name, "/".join(parts[: n + 1]), ()))), ""
+    )
+
+
+def unfit_content(path: str, data: bytes, *, wanted: bool = False, languages: Collection[str] = ()) -> str:
+    """Return why a file is not source text, or nothing; a wanted file is left out only when it is binary."""
+    language = language_of(path)
+    if not wanted and (reason := _unwanted(language, len(data), languages)):
+        return reason
+    if b"\0" in data[:_SNIFF]:
+        return "binary"
+    return "minified" if not wanted and _is_minified(path, language, data) else ""
+
+
 class _Ignore(NamedTuple):
     """The rules of one ``.gitignore``, for paths below the folder that holds it."""
 
@@ -169,16 +187,13 @@ def _folder_reason(name: str, path: str, ignores: Sequence[_Ignore]) -> str:
 
 def _unfit(file: Path, path: str, *, wanted: bool, languages: Collection[str]) -> str:
     """Return why a file is not source text, or nothing."""
-    language = language_of(path)
     try:
-        if not wanted and (reason := _unwanted(language, file.stat().st_size, languages)):
+        # The size is asked first: a file that is too large is never read.
+        if not wanted and (reason := _unwanted(language_of(path), file.stat().st_size, languages)):
             return reason
-        data = file.read_bytes()
+        return unfit_content(path, file.read_bytes(), wanted=wanted, languages=languages)
     except OSError as error:
         return f"unreadable: {error.strerror}"
-    if b"\0" in data[:_SNIFF]:
-        return "binary"
-    return "minified" if not wanted and _is_minified(path, language, data) else ""
 
 
 def _unwanted(language: str | None, size: int, languages: Collection[str]) -> str:

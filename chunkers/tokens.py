@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gzip
 import hashlib
+import itertools
 import os
 import re
 import tempfile
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
 _PACKED = ("cl100k_base", "o200k_base")
 _ESCAPED = re.compile("[\udc80-\udcff]")
+_LONGEST_BLANK = 100_000
+_BLANK = re.compile(rf"\s{{{_LONGEST_BLANK}}}")
 
 
 def cache_folder() -> Path:
@@ -50,9 +53,29 @@ def encoding(name: str) -> tiktoken.Encoding:
 
 def token_starts(data: bytes, *, tokenizer: str) -> np.ndarray:
     """Return the byte offset at which each token of the text begins."""
-    ids = encoding(tokenizer).encode_ordinary(same_length_text(data))
-    ends = np.cumsum(token_lengths(tokenizer)[ids], dtype=np.int64) if ids else np.zeros(1, dtype=np.int64)
-    return np.concatenate(([0], ends[:-1])) if ids else ends[:0]
+    lengths = token_lengths(tokenizer)[token_ids(same_length_text(data), tokenizer=tokenizer)]
+    starts = np.zeros(len(lengths), dtype=np.int64)
+    np.cumsum(lengths[:-1], out=starts[1:])
+    return starts
+
+
+def token_ids(text: str, *, tokenizer: str) -> np.ndarray:
+    """Return the text's tokens; words that look like special tokens are ordinary text.
+
+    These are tiktoken's own tokens of the whole text, except that a run of whitespace of 100,000 characters or more,
+    on which tiktoken's expression overflows its stack, is tokenised in parts of that length.
+    """
+    encoder = encoding(tokenizer)
+    parts = [encoder.encode_to_numpy(part, disallowed_special=()) for part in _within_stack(text)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _within_stack(text: str) -> list[str]:
+    """Return the text, cut around each 100,000 characters of whitespace in a row."""
+    if len(text) < _LONGEST_BLANK:
+        return [text]
+    cuts = [offset for match in _BLANK.finditer(text) for offset in match.span()]
+    return [text[start:end] for start, end in itertools.pairwise([0, *cuts, len(text)])]
 
 
 def _unpacked(name: str) -> Path:
@@ -69,7 +92,10 @@ def _unpacked(name: str) -> Path:
 
 def same_length_text(data: bytes) -> str:
     """Return the text with each byte that is not UTF-8 shown as one ASCII character, so that offsets hold."""
-    return _ESCAPED.sub("?", data.decode("utf-8", "surrogateescape"))
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return _ESCAPED.sub("?", data.decode("utf-8", "surrogateescape"))
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class TextCase:
     """For each unit that is measured, one ruler per file."""
     headers: Mapping[SizeUnit, Sequence[int]] = field(default_factory=dict)
     """Units of each result's header, where there are any: they cost budget and are never gold."""
+    chunks: Sequence[TextSpan] | None = None
+    """Every chunk of the files that hold gold, retrieved or not: for measures that ask where the chunker cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +63,3 @@ class CellKey(NamedTuple):
     chunker: str
     embedder: str
     retriever: str
-
-
-@dataclass(frozen=True)
-class CellResult:
-    """What became of a cell: per-query scores, or the reason why there are none."""
-
-    key: CellKey
-    status: Literal["ok", "failed"]
-    reason: str = ""
-    scores: Scores = field(default_factory=dict)
-    chunks: Mapping[str, Any] = field(default_factory=dict)
-    seconds: Mapping[str, float] = field(default_factory=dict)

@@ -14,5 +14,9 @@ DATASETS: Registry[DatasetLoader] = Registry(
         "annotations": Entry(
             "ground_truth.datasets.annotations:Annotations", "your own repository and annotation file"
         ),
+        "repoeval": Entry(
+            "ground_truth.datasets.repoeval:RepoEval",
+            "RepoEval's completion tasks: path=FOLDER with tasks and repositories",
+        ),
     },
 )

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,9 +82,10 @@ class EmbeddingCache:
         group = self.group(encoder, kind=kind)
         out, known = self._stored(group, keys)
         missing = np.flatnonzero(~known)
+        before = self.statistics.seconds
         if len(missing):
             out = self._embed_missing(encoder, distinct, keys, missing, out, kind=kind, progress=progress)
-        self._account(group, len(texts), len(distinct), len(missing))
+        self._account(group, len(texts), len(distinct), len(missing), seconds=self.statistics.seconds - before)
         order = np.fromiter((place[text] for text in texts), dtype=np.int64, count=len(texts))
         # Most calls hold each text once and in order: then there is nothing to copy.
         return out if len(order) == len(out) else out[order]
@@ -113,6 +114,22 @@ class EmbeddingCache:
             counts[missing] = encoder.count_tokens([distinct[at] for at in missing])
         count = dict(zip(distinct, counts.tolist(), strict=True))
         return np.array([count[text] for text in texts], dtype=np.int64)
+
+    def missing(self, encoder: Encoder, keys: Collection[bytes], *, kind: str) -> int:
+        """Return how many of these texts, given by `text_key`, have no vector yet."""
+        if getattr(encoder, "stored", False):
+            return 0
+        found = self._lookup(self.group(encoder, kind=kind), list(keys), vectors=False)
+        return len(keys) - sum(len(each.places) for each in found)
+
+    def rate(self, encoder: Encoder) -> float | None:
+        """Return the texts per second at which this encoder has embedded so far; None where it never did."""
+        usage = self.group(encoder, kind="document") / "usage.jsonl"
+        if not usage.is_file():
+            return None
+        rows = [json.loads(line) for line in usage.read_text("utf-8").splitlines() if line.endswith("}")]
+        seconds = sum(row.get("seconds", 0.0) for row in rows)
+        return sum(row["embedded"] for row in rows if row.get("seconds")) / seconds if seconds else None
 
     def group(self, encoder: Encoder, *, kind: str) -> Path:
         """Return the folder of the encoder's vectors of this kind."""
@@ -227,11 +244,12 @@ class EmbeddingCache:
         except OSError as error:
             raise disk_error(error, self.folder) from error
 
-    def _account(self, group: Path, texts: int, distinct: int, missing: int) -> None:
+    def _account(self, group: Path, texts: int, distinct: int, missing: int, *, seconds: float) -> None:
         self.statistics.texts += texts
         self.statistics.distinct += distinct
         self.statistics.hits += distinct - missing
-        line = json.dumps({"at": int(time.time()), "texts": texts, "distinct": distinct, "embedded": missing})
+        counts = {"texts": texts, "distinct": distinct, "embedded": missing, "seconds": round(seconds, 3)}
+        line = json.dumps({"at": int(time.time()), **counts})
         try:
             with (group / "usage.jsonl").open("a", encoding="utf-8") as log:
                 log.write(line + "\n")

@@ -1,0 +1,89 @@
+"""`cast`: chunking by syntax tree, split then merge (Zhang et al. 2025, arXiv 2506.15655, algorithm 1)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import ClassVar
+
+from chunkers.errors import UsageError
+from chunkers.languages import GRAMMAR_PACK
+from chunkers.outline import signature_of
+from chunkers.plugins import positive
+from chunkers.scope import enclosing_definitions
+from chunkers.sizes import nws_before
+from chunkers.syntax import no_grammar, parse
+from chunkers.text_cuts import text_pieces
+from chunkers.types import Piece, SizeLimit, SourceFile
+from chunkers.windows import Windows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cast:
+    """Fills chunks with neighbouring syntax nodes; enters a node that is too large; cuts a too large leaf as text.
+
+    A file that fits is one chunk and is not parsed. Pieces tile the file: whitespace before a node's line goes to the
+    chunk before it, the line's indentation stays with the node. With ``overlap``, each chunk also holds that many nodes
+    of the chunk before it and of the one after it. With ``expansion``, its header names the file and the definitions
+    around it.
+    """
+
+    size: int = 2000
+    overlap: int = 0
+    expansion: bool = False
+
+    version: ClassVar[str] = f"1 ({GRAMMAR_PACK})"
+    lossless: ClassVar[bool] = True
+    size_field: ClassVar[str] = "size"
+
+    def __post_init__(self) -> None:
+        positive(self, "size")
+        if self.overlap < 0:
+            raise UsageError(f"overlap must not be below 0: {self.overlap}")
+
+    @property
+    def limit(self) -> SizeLimit | None:
+        """No chunk has more non-whitespace characters, unless chunks overlap: the overlap comes on top."""
+        return None if self.overlap else SizeLimit("nws", self.size)
+
+    def fallback(self, source: SourceFile) -> str | None:
+        """Return why this file is cut by lines."""
+        return no_grammar(source)
+
+    def split(self, source: SourceFile) -> list[Piece]:
+        """Return pieces that tile the file, or overlap if asked to."""
+        data = source.data
+        if not data:
+            return []
+        if len(data) <= self.size or (counts := nws_before(data))[len(data)] <= self.size:
+            return [Piece(0, len(data), source.path if self.expansion else "")]
+        if no_grammar(source):
+            path = source.path if self.expansion else ""
+            return [piece._replace(header=path) for piece in text_pieces(data, limit=self.size)]
+        windows = Windows(data, counts, self.size, merge_siblings=True, atoms=[] if self.overlap else None)
+        windows.fill(parse(source))
+        pieces = list(map(Piece, windows.starts, [*windows.starts[1:], len(data)]))
+        if self.expansion:
+            pieces = [piece._replace(header=_expansion(source, windows, index)) for index, piece in enumerate(pieces)]
+        return _overlapping(pieces, windows.atoms, self.overlap) if windows.atoms else pieces
+
+
+def _expansion(source: SourceFile, windows: Windows, index: int) -> str:
+    around = enclosing_definitions(windows.levels[index], windows.starts[index], source.language)
+    heads = [f"{'    ' * depth}{signature_of(node)}" for depth, node in enumerate(around)]
+    return "\n".join([source.path, *heads])
+
+
+def _overlapping(pieces: list[Piece], atoms: list[int], overlap: int) -> list[Piece]:
+    """Return each piece with the last nodes of the piece before it and the first nodes of the one after it."""
+    widened = []
+    for index, piece in enumerate(pieces):
+        start, end = piece.start, piece.end
+        if index > 0:
+            first = bisect_left(atoms, start) - overlap
+            start = max(atoms[max(first, 0)], pieces[index - 1].start) if first > 0 else pieces[index - 1].start
+        if index + 1 < len(pieces):
+            last = bisect_left(atoms, end) + overlap
+            end = min(atoms[last] if last < len(atoms) else pieces[-1].end, pieces[index + 1].end)
+        widened.append(piece._replace(start=start, end=end))
+    return widened

@@ -1,0 +1,149 @@
+"""A file's definitions, found in its syntax tree without looking into functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chunkers.definition_nodes import DEFINITION_NODES, DefinitionNodes
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FUNCTION_VALUES = frozenset("arrow_function function_expression generator_function class".split())
+_VARIABLES = frozenset("lexical_declaration variable_declaration".split())
+_BODILESS_IS_USE = frozenset("struct_specifier class_specifier union_specifier enum_specifier".split())
+_SPACES = re.compile(r"\s+")
+_LONGEST_SIGNATURE = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One function, class or method, with the comments and decorators before it."""
+
+    start: int
+    """Where its first comment, decorator or word begins."""
+    end: int
+    node: Node
+    """The definition itself, without what is wrapped around it."""
+    parent: int | None
+    """The position of the enclosing definition in the outline."""
+
+
+def signature_of(node: Node) -> str:
+    """Return what stands before a definition's body, on one line."""
+    body = node.child_by_field_name("body") or next(
+        (child for child in node.children if child.type.endswith(("body", "block"))), None
+    )
+    end = body.start_byte if body is not None else node.end_byte
+    text = (node.text or b"")[: end - node.start_byte].decode("utf-8", "replace")
+    line = _SPACES.sub(" ", text if body is not None else text.split("\n", 1)[0]).strip(" {:=")
+    return line if len(line) <= _LONGEST_SIGNATURE else line[: _LONGEST_SIGNATURE - 1] + "…"
+
+
+def name_of(node: Node) -> str:
+    """Return a definition's name as it is written, or its signature where the grammar has no name for it."""
+    named = _named(node)
+    return text_of(named) if named is not None else signature_of(node)
+
+
+def text_of(node: Node) -> str:
+    """Return the node's text; bytes that are not UTF-8 are shown as replacement characters."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def has_outline(language: str | None) -> bool:
+    """Return whether definitions of this language are known."""
+    return language in DEFINITION_NODES
+
+
+def outline(root: Node, language: str) -> list[Definition]:
+    """Return the definitions in document order, each after the one that encloses it."""
+    nodes = DEFINITION_NODES[language]
+    found: list[Definition] = []
+    pending: list[Iterator[tuple[int, int, Node] | Node]] = [_children(root, nodes)]
+    owners: list[int | None] = [None]
+    while pending:
+        item = next(pending[-1], None)
+        if item is None:
+            pending.pop()
+            owners.pop()
+        elif isinstance(item, tuple):
+            start, end, node = item
+            found.append(Definition(start, end, node, owners[-1]))
+            if node.type in nodes.containers:
+                pending.append(_children(node, nodes))
+                owners.append(len(found) - 1)
+        else:
+            pending.append(_children(item, nodes))
+            owners.append(owners[-1])
+    return found
+
+
+def _children(parent: Node, nodes: DefinitionNodes) -> Iterator[tuple[int, int, Node] | Node]:
+    """Yield a node's definitions as (start, end, definition), and the nodes that may hold more of them."""
+    lead: Node | None = None
+    last: Node | None = None
+    for child in parent.children:
+        kind = child.type
+        if kind in nodes.leading:
+            if lead is None or not _touches(last, child):
+                lead = child if last is None or _begins_line(last, child) else None
+            last = child
+            continue
+        definition = definition_in(child, nodes)
+        if definition is not None:
+            start = lead.start_byte if lead is not None and _touches(last, child) else child.start_byte
+            yield start, child.end_byte, definition
+        elif kind in nodes.transparent:
+            yield child
+        lead, last = None, child
+
+
+def definition_in(node: Node, nodes: DefinitionNodes) -> Node | None:
+    """Return the definition that a node is or wraps."""
+    kind = node.type
+    if (kind in nodes.simple or kind in nodes.containers) and node.is_named:
+        needs_body = kind in _BODILESS_IS_USE or (kind == "type_definition" and node.child_count)
+        return None if needs_body and not _has_body(node) else node
+    if kind in _VARIABLES:
+        return node if _value_is_function(node) else None
+    if kind in nodes.wrappers:
+        inner = (definition_in(child, nodes) for child in node.named_children)
+        return next((child for child in inner if child is not None), None)
+    return None
+
+
+def _has_body(node: Node) -> bool:
+    inner = node.child_by_field_name("type") if node.type == "type_definition" else node
+    return inner is not None and inner.child_by_field_name("body") is not None
+
+
+def _value_is_function(node: Node) -> bool:
+    values = (child.child_by_field_name("value") for child in node.named_children)
+    return any(value is not None and value.type in _FUNCTION_VALUES for value in values)
+
+
+def _touches(last: Node | None, node: Node) -> bool:
+    """Return whether no blank line is between two nodes; a comment may hold its own line end."""
+    return last is not None and node.start_point.row - last.end_point.row <= (last.end_point.column > 0)
+
+
+def _begins_line(last: Node, comment: Node) -> bool:
+    """Return whether a comment is not behind code on the same line."""
+    return comment.start_point.row > last.end_point.row or last.end_point.column == 0
+
+
+def _named(node: Node) -> Node | None:
+    """Return the node that names a definition: its name, or what is left when a declarator is peeled."""
+    if node.type in _VARIABLES:
+        node = node.named_children[0]
+    for name in ("name", "declarator", "type"):
+        inner = node.child_by_field_name(name)
+        if inner is not None:
+            return (_named(inner) or inner) if name == "declarator" else inner
+    # Go's type declaration holds its spec, and C++'s reference its declarator, without naming the field.
+    inner_types = ("_spec", "identifier", "declarator")
+    return next((_named(child) or child for child in node.named_children if child.type.endswith(inner_types)), None)

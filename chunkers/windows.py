@@ -1,0 +1,154 @@
+"""Greedy windows over a syntax tree: the walk that `cast` and `code-chunk` share.
+
+Children do not tile their parent (whitespace, and text that no child covers, lies between them), so windows are not
+lists of nodes but offsets: each window reaches to the start of the next, and together they are the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from chunkers.text_cuts import text_cuts
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_CLOSED = -1
+
+
+@dataclass(slots=True)
+class Level:
+    """A node that was entered because it is too large, while its children are put into windows."""
+
+    node: Node
+    parent: Level | None
+    end: int
+    """Where the node's share of the file ends."""
+    covered: int
+    """Where the part that already lies in windows ends."""
+    first_window: int
+    children: Iterator[Node] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.children = iter(self.node.children)
+
+
+@dataclass(slots=True)
+class Windows:
+    """Fills windows with syntax nodes of at most ``limit`` nws characters; no recursion, whatever the nesting."""
+
+    data: bytes
+    counts: memoryview
+    """The file's `nws_before`."""
+    limit: int
+    merge_siblings: bool
+    """Whether the windows inside one entered node are merged where two neighbours fit into one."""
+    starts: list[int] = field(default_factory=list)
+    """Where each window begins; after `fill` they tile the file."""
+    levels: list[Level] = field(default_factory=list)
+    """The level at which each window began."""
+    atoms: list[int] | None = None
+    """Where each node (or part of a leaf) that was put into a window begins; a list, if they are to be kept."""
+    _room: int = _CLOSED
+    """A node fits into the open window if the count at its end is at most this."""
+
+    def fill(self, root: Node) -> None:
+        """Put the whole file into windows."""
+        level: Level | None = Level(root, None, len(self.data), 0, 0)
+        while level is not None:
+            inner = self._fill_until_entered(level)
+            if inner is None:
+                self._leave(level)
+                level = level.parent
+            else:
+                level = inner
+        self.starts[0] = 0
+
+    def _fill_until_entered(self, level: Level) -> Level | None:
+        """Put children into windows up to the first that is too large; return its level, or None at the end."""
+        counts, limit, atoms = self.counts, self.limit, self.atoms
+        for child in level.children:
+            end = child.end_byte
+            if end <= level.covered:
+                continue  # a token that the parser supposed to be missing
+            if counts[end] <= self._room:  # most nodes: the open window takes it, with what lies before it
+                if atoms is not None:
+                    atoms.append(self._line_start(level.covered, child.start_byte))
+                level.covered = end
+                continue
+            start = max(child.start_byte, level.covered)
+            if counts[start] != counts[level.covered]:
+                self._add_text(level, level.covered, start)
+            if counts[end] - counts[start] <= limit:
+                self._add(level, start, end)
+            elif child.child_count:
+                self._close(level)
+                begin = self._line_start(level.covered, start)
+                level.covered = end
+                return Level(child, level, end, begin, len(self.starts))
+            else:
+                self._add_text(level, start, end)
+        if counts[level.end] != counts[level.covered]:
+            self._add_text(level, level.covered, level.end)
+        return None
+
+    def _add(self, level: Level, start: int, end: int) -> None:
+        """Put a span that fits into the open window, or into a new one."""
+        begin = self._line_start(level.covered, start)
+        if self.counts[end] > self._room:
+            self._close(level)
+            self._begin(level, begin)
+        elif self.atoms is not None:
+            self.atoms.append(begin)
+        level.covered = end
+
+    def _add_text(self, level: Level, start: int, end: int) -> None:
+        """Put a span without syntax inside into windows, cut as text where it is too large."""
+        if self.counts[end] - self.counts[start] <= self.limit:
+            self._add(level, start, end)
+            return
+        self._close(level)
+        first, begin = len(self.starts), self._line_start(level.covered, start)
+        for cut in (begin, *text_cuts(self.data, self.counts, start, end, limit=self.limit)):
+            self._begin(level, cut)
+        self._room = _CLOSED
+        level.covered = end
+        self._merge(level, first, end)
+
+    def _begin(self, level: Level, start: int) -> None:
+        self.starts.append(start)
+        self.levels.append(level)
+        if self.atoms is not None:
+            self.atoms.append(start)
+        self._room = self.counts[start] + self.limit
+
+    def _close(self, level: Level) -> None:
+        if self._room != _CLOSED:
+            self._room = _CLOSED
+            self._merge(level, len(self.starts) - 1, level.covered)
+
+    def _leave(self, level: Level) -> None:
+        self._close(level)
+        if level.parent is not None:
+            self._merge(level.parent, level.first_window, level.end)
+
+    def _merge(self, level: Level, index: int, end: int) -> None:
+        """Join a window to the one before it if both are of this level's node and fit together.
+
+        Called as each window closes, this is the same as one pass from left to right when the node is left: two
+        neighbours that were not joined then cannot be joined later.
+        """
+        if not self.merge_siblings or level.parent is None or not level.first_window < index < len(self.starts):
+            return
+        if index + 1 < len(self.starts):
+            end = self.starts[index + 1]
+        if self.counts[end] - self.counts[self.starts[index - 1]] <= self.limit:
+            del self.starts[index], self.levels[index]
+
+    def _line_start(self, covered: int, start: int) -> int:
+        """Return where a window that begins with this node begins: with its line, if only whitespace is before it."""
+        newline = self.data.rfind(b"\n", max(covered - 1, 0), start)
+        return newline + 1 if newline >= 0 else start

@@ -1,0 +1,147 @@
+"""Builds the case of each query: its ranking, its judgements, and the text behind both."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import overload
+
+import numpy as np
+
+from chunkers.sizes import Ruler, ruler
+from chunkers.types import SizeUnit
+from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks, FileKey
+from evaluation.experiment.snapshot import Snapshot
+from evaluation.types import Case, TextCase, TextSpan
+from ground_truth.spans import annotated_lines, gold_spans
+from ground_truth.types import Qrels, Query
+from indexing.types import Hit
+
+_RULERS_KEPT = 2_000
+
+
+class Rulers(Sequence[Ruler]):
+    """The rulers of all files in one unit, each made when a query first meets its file."""
+
+    def __init__(self, files: Sequence[FileKey], unit: SizeUnit, read: Callable[[FileKey], bytes]) -> None:
+        self._files = files
+        self._make = functools.lru_cache(maxsize=_RULERS_KEPT)(lambda index: ruler(read(files[index]), unit))
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, index: int) -> Ruler: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Ruler]: ...
+    def __getitem__(self, index: int | slice) -> Ruler | list[Ruler]:
+        if isinstance(index, slice):
+            return [self._make(each) for each in range(len(self))[index]]
+        return self._make(range(len(self))[index])
+
+
+class CaseBuilder:
+    """Makes cases for one cell; what no chosen measure needs is left out."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        chunks: CorpusChunks,
+        qrels: Qrels,
+        *,
+        needs: Collection[str],
+        units: Iterable[SizeUnit],
+        embed: Callable[[Sequence[str]], np.ndarray],
+    ) -> None:
+        self._chunks, self._qrels, self._needs, self._embed = chunks, qrels, needs, embed
+        self._rulers = {unit: Rulers(chunks.files, unit, snapshot.read) for unit in sorted(units)}
+        self._gold = self._resolve(snapshot)
+        self._sizes = self._search_sizes(snapshot)
+        self._texts = ChunkTexts(chunks, range(len(chunks)), snapshot.read)
+
+    def search_size(self, query_id: str) -> int:
+        """Return how many chunks the query chooses from."""
+        return self._sizes[query_id]
+
+    def case(self, query: Query, hits: Sequence[Hit]) -> Case:
+        """Return what the measures see of this query."""
+        chunks = self._chunks
+        rows = [hit.position for hit in hits]
+        gold = self._gold.get(query.id, [])
+        spans = [self._span(row) for row in rows]
+        text = None
+        if "text" in self._needs:
+            around = self._chunks_around(gold) if "chunks" in self._needs else None
+            text = TextCase(spans, gold, self._rulers, self._header_costs(rows), around)
+        return Case(
+            query_id=query.id,
+            ranking=[chunks.ids[row] for row in rows],
+            grades=self._qrels[query.id],
+            text=text,
+            vectors=self._embed([self._texts[row] for row in rows]) if "vectors" in self._needs else None,
+            nuggets=self._nuggets(rows, spans, gold) if "nuggets" in self._needs else None,
+        )
+
+    def _span(self, row: int) -> TextSpan:
+        columns = self._chunks.columns
+        return TextSpan(int(columns["file"][row]), int(columns["start"][row]), int(columns["end"][row]))
+
+    def _chunks_around(self, gold: Sequence[TextSpan]) -> list[TextSpan]:
+        """Return every chunk of the files that hold gold."""
+        files = self._chunks.columns["file"]
+        return [
+            self._span(row)
+            for file in sorted({span.file for span in gold})
+            for row in range(int(np.searchsorted(files, file)), int(np.searchsorted(files, file, side="right")))
+        ]
+
+    def _header_costs(self, rows: Sequence[int]) -> dict[SizeUnit, list[int]]:
+        headers = [self._chunks.headers[row] for row in rows]
+        if not any(headers):
+            return {}
+        return {unit: [_header_cost(header, unit) for header in headers] for unit in self._rulers}
+
+    def _nuggets(
+        self, rows: Sequence[int], spans: Sequence[TextSpan], gold: Sequence[TextSpan]
+    ) -> dict[str, frozenset[int]]:
+        return {
+            self._chunks.ids[row]: frozenset(
+                number
+                for number, region in enumerate(gold)
+                if region.file == span.file and region.start < span.end and span.start < region.end
+            )
+            for row, span in zip(rows, spans, strict=True)
+        }
+
+    def _resolve(self, snapshot: Snapshot) -> dict[str, list[TextSpan]]:
+        """Return each query's gold as half-open bytes without overlap."""
+        notes = [note for note in snapshot.dataset.annotations if note.grade > 0]
+        index = self._chunks.file_index
+        found = gold_spans(notes, annotated_lines(snapshot.dataset))
+        return {
+            query_id: _merged(TextSpan(index[gold.repo, gold.path], gold.start_byte, gold.end_byte) for gold in spans)
+            for query_id, spans in found.items()
+        }
+
+    def _search_sizes(self, snapshot: Snapshot) -> Mapping[str, int]:
+        dataset = snapshot.dataset
+        sizes = {repo: len(rows) for repo, rows in self._chunks.repository_rows.items()}
+        whole = len(self._chunks)
+        return {query.id: whole if dataset.scope == "all" else sizes.get(query.repo, 0) for query in dataset.queries}
+
+
+def _merged(spans: Iterable[TextSpan]) -> list[TextSpan]:
+    """Return the spans without overlap; regions that only touch stay apart."""
+    merged: list[TextSpan] = []
+    for span in sorted(spans):
+        if merged and merged[-1].file == span.file and span.start < merged[-1].end:
+            merged[-1] = merged[-1]._replace(end=max(span.end, merged[-1].end))
+        else:
+            merged.append(span)
+    return merged
+
+
+@functools.lru_cache(maxsize=100_000)
+def _header_cost(header: str, unit: SizeUnit) -> int:
+    data = (header + "\n").encode("utf-8", "surrogateescape")
+    return ruler(data, unit).count(0, len(data)) if header else 0

@@ -1,0 +1,28 @@
+"""What the code that makes a stage's output is, as a hash: a changed plug-in is never answered from the cache."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from chunkers.plugins import identity
+
+
+def plugin_inputs(plugin: Any) -> dict[str, Any]:  # noqa: ANN401 - any plug-in
+    """Return what decides a plug-in's output: its class, version, parameters and code."""
+    return {**identity(plugin), "code": code_of(type(plugin).__module__)}
+
+
+@functools.cache
+def code_of(module: str) -> str:
+    """Return a hash of the Python files of the module's outermost package, or of the module alone."""
+    top = sys.modules[module.partition(".")[0]]
+    file = Path(str(top.__file__))
+    files = sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file]
+    digest = hashlib.sha256()
+    for each in files:
+        digest.update(each.name.encode() + b"\0" + each.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,108 @@
+"""What an experiment is: one validated value, from a TOML file or from the command line."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from chunkers.errors import UsageError
+from chunkers.plugins import Spec, nearest
+
+DEFAULT_CHUNKERS = ("fixed-lines:lines=50", "fixed-tokens:tokens=512", "fixed-nws:size=1500", "cast:size=1500")
+DEFAULT_MEASURES = (
+    "ndcg@5",
+    "ndcg@10",
+    "precision@5",
+    "precision@10",
+    "recall@5",
+    "recall@10",
+    "mrr@10",
+    "map@10",
+    "hit@5",
+    "recall@4000tok",
+    "naurc@4000tok",
+)
+
+
+def _sweep(value: object) -> object:
+    """Turn each table such as {name = "cast", size = [1000, 2000]} into one spec per combination."""
+    if isinstance(value, (str, Mapping)):
+        value = [value]
+    if not isinstance(value, (list, tuple)):
+        return value
+    specs: list[object] = []
+    for item in value:
+        if not isinstance(item, Mapping):
+            specs.append(item)
+            continue
+        options = dict(item)
+        name = options.pop("name", None)
+        if name is None:
+            raise ValueError('a table needs a name, as in {name = "cast", size = [1000, 2000]}')
+        choices = [choice if isinstance(choice, list) else [choice] for choice in options.values()]
+        for combination in itertools.product(*choices):
+            written = tuple((key, _written(each)) for key, each in zip(options, combination, strict=True))
+            specs.append(str(Spec(str(name), written)))
+    return list(dict.fromkeys(specs))
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+Specs = Annotated[tuple[str, ...], BeforeValidator(_sweep), Field(min_length=1)]
+
+
+class ExperimentConfig(BaseModel):
+    """Every key of an experiment file; each is also an option of `chunkbench compare`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    datasets: Specs = ("installed",)
+    chunkers: Specs = DEFAULT_CHUNKERS
+    embedders: Specs = ("minilm",)
+    retrievers: Specs = ("dense",)
+    measures: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_MEASURES
+    headline: str = Field("naurc@4000tok", description="The measure that the verdict is about.")
+    rule: str = Field("any", description="When a chunk counts as relevant, for measures on chunk ids.")
+    budgets: tuple[Annotated[int, Field(gt=0)], ...] = Field(
+        (250, 500, 1000, 2000, 4000, 8000), description="Points of the recall-against-budget curve, in tokens."
+    )
+    baseline: str | None = Field(None, description="Compare every chunker with this one instead of all pairs.")
+    seed: int = 0
+    flips: int = Field(100_000, gt=99, description="Sign flips of the permutation test.")
+    depth: int = Field(100, gt=0, description="Results kept per query, and more where a budget needs them.")
+
+
+def load_config(path: Path, **overrides: object) -> ExperimentConfig:
+    """Return the experiment that a TOML file describes, with options from the command line on top."""
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not TOML: {error}") from None
+    return make_config({**found, **overrides}, source=str(path))
+
+
+def make_config(values: Mapping[str, Any], *, source: str = "options") -> ExperimentConfig:
+    """Return the validated experiment; the error names the key and the nearest one that exists."""
+    try:
+        config = ExperimentConfig.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            hint = nearest(key, ExperimentConfig.model_fields)
+            raise UsageError(f"{source}: unknown key {key!r}.{hint}") from None
+        raise UsageError(f"{source}: {key}: {first['msg'].removeprefix('Value error, ')}") from None
+    if config.headline not in config.measures:
+        config = config.model_copy(update={"measures": (*config.measures, config.headline)})
+    if config.baseline is not None and config.baseline not in config.chunkers:
+        config = config.model_copy(update={"chunkers": (config.baseline, *config.chunkers)})
+    return config

@@ -1,0 +1,184 @@
+"""All chunks of one dataset under one chunker, as columns; their texts stay in the source files."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from chunkers.coverage import coverage
+from chunkers.errors import UsageError
+from chunkers.sizes import ruler
+from chunkers.sources import Repository
+from chunkers.splitting import chunk_file
+from chunkers.types import Chunk, Chunker, Piece, SourceFile
+
+_COLUMNS = {"file": np.int32, "start": np.int64, "end": np.int64, "start_line": np.int32, "end_line": np.int32}
+_SIZES = {"nws": np.int32, "tokens": np.int32}
+
+
+class FileKey(NamedTuple):
+    """A file of the corpus."""
+
+    repo: str
+    path: str
+    language: str | None
+
+
+@dataclass(frozen=True)
+class CorpusChunks:
+    """Chunks ordered by repository, path, start and end byte: a chunk's row is its position in every search."""
+
+    files: tuple[FileKey, ...]
+    columns: Mapping[str, np.ndarray]
+    """file (an index into files), start, end, start_line, end_line, nws, tokens: one value per chunk."""
+    ids: Sequence[str]
+    headers: Sequence[str]
+    facts: Mapping[str, Any]
+    """What the chunker did to the corpus: fallbacks, lost and doubled text, seconds."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def sizes(self, unit: str) -> np.ndarray:
+        """Return the size of each chunk in tokens, nws or lines."""
+        if unit == "lines":
+            return np.asarray(self.columns["end_line"] - self.columns["start_line"] + 1)
+        return self.columns[unit]
+
+    @functools.cached_property
+    def file_index(self) -> Mapping[tuple[str, str], int]:
+        """(repository, path) → index into files."""
+        return {(file.repo, file.path): index for index, file in enumerate(self.files)}
+
+    @functools.cached_property
+    def repository_rows(self) -> Mapping[str, range]:
+        """Repository → its rows."""
+        rows: dict[str, range] = {}
+        if len(self):
+            repos = np.array([file.repo for file in self.files])[self.columns["file"]]
+            starts = [0, *(np.flatnonzero(repos[1:] != repos[:-1]) + 1).tolist()]
+            for start, end in zip(starts, [*starts[1:], len(self)], strict=True):
+                rows[str(repos[start])] = range(start, end)
+        return rows
+
+
+class ChunkTexts(Sequence[str]):
+    """The indexed texts of some rows, read from the source one file at a time."""
+
+    def __init__(self, table: CorpusChunks, rows: range, read: Callable[[FileKey], bytes]) -> None:
+        self._table, self._rows = table, rows
+        self._read = functools.lru_cache(maxsize=2)(read)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self._text(row) for row in self._rows[place]]
+        return self._text(self._rows[place])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._text, self._rows)
+
+    def _text(self, row: int) -> str:
+        columns, table = self._table.columns, self._table
+        data = self._read(table.files[columns["file"][row]])
+        text = data[columns["start"][row] : columns["end"][row]].decode("utf-8", "surrogateescape")
+        return f"{table.headers[row]}\n{text}" if table.headers[row] else text
+
+
+def build_chunks(
+    repositories: Sequence[Repository], chunker: Chunker, *, tick: Callable[[int], None] = lambda _files: None
+) -> CorpusChunks:
+    """Chunk every file; one file's text is held at a time."""
+    files: list[FileKey] = []
+    rows: dict[str, list[np.ndarray]] = {name: [] for name in (*_COLUMNS, *_SIZES)}
+    ids: list[str] = []
+    headers: list[str] = []
+    fallbacks: Counter[str] = Counter()
+    failed: dict[str, str] = {}
+    lost = doubled = total = 0
+    for repository in sorted(repositories, key=lambda repository: repository.name):
+        for source in repository.files():
+            try:
+                chunks = sorted(chunk_file(chunker, source), key=lambda chunk: chunk.span)
+            except UsageError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a third party's chunker may raise anything; the file is counted
+                failed[f"{source.repo}/{source.path}"] = f"{type(error).__name__}: {error}"
+                chunks = []
+            _append(rows, source, chunks, file=len(files))
+            files.append(FileKey(source.repo, source.path, source.language))
+            ids += [chunk.id for chunk in chunks]
+            headers += [chunk.header for chunk in chunks]
+            if reason := getattr(chunker, "fallback", _no_fallback)(source):
+                fallbacks[reason] += 1
+            covered = coverage(source.data, [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks])
+            lost, doubled, total = lost + covered.lost, doubled + covered.doubled, total + covered.total
+            tick(1)
+    columns = {
+        name: np.concatenate(parts).astype((_COLUMNS | _SIZES)[name]) if parts else np.zeros(0, np.int64)
+        for name, parts in rows.items()
+    }
+    facts = {
+        "files": len(files),
+        "total_nws": total,
+        "lost_nws": lost,
+        "doubled_nws": doubled,
+        "fallbacks": dict(sorted(fallbacks.items())),
+        "failed_files": failed,
+    }
+    return CorpusChunks(tuple(files), columns, ids, headers, facts)
+
+
+def save_chunks(table: CorpusChunks, folder: Path) -> None:
+    """Write the table as two Parquet files."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    word = pa.dictionary(pa.int32(), pa.string())
+    chunks = {name: pa.array(values) for name, values in table.columns.items()}
+    chunks |= {"id": pa.array(table.ids, pa.string()), "header": pa.array(table.headers, pa.string())}
+    pq.write_table(pa.table(chunks), folder / "chunks.parquet", compression="zstd")
+    files = {name: pa.array([getattr(file, name) for file in table.files], word) for name in FileKey._fields}
+    pq.write_table(pa.table(files), folder / "files.parquet", compression="zstd")
+
+
+def load_chunks(folder: Path, facts: Mapping[str, Any]) -> CorpusChunks:
+    """Read what `save_chunks` wrote."""
+    import pyarrow.parquet as pq
+
+    chunks = pq.read_table(folder / "chunks.parquet")
+    files = pq.read_table(folder / "files.parquet").to_pydict()
+    return CorpusChunks(
+        files=tuple(map(FileKey, *(files[name] for name in FileKey._fields))),
+        columns={name: chunks[name].to_numpy() for name in (*_COLUMNS, *_SIZES)},
+        ids=chunks["id"].to_pylist(),
+        headers=chunks["header"].to_pylist(),
+        facts=facts,
+    )
+
+
+def _no_fallback(_source: SourceFile) -> None:
+    return None
+
+
+def _append(rows: dict[str, list[np.ndarray]], source: SourceFile, chunks: Sequence[Chunk], *, file: int) -> None:
+    spans = np.array([chunk.span for chunk in chunks], dtype=np.int64).reshape(-1, 4)
+    starts, ends = spans[:, 0], spans[:, 1]
+    rows["file"].append(np.full(len(chunks), file))
+    for name, column in zip(("start", "end", "start_line", "end_line"), spans.T, strict=True):
+        rows[name].append(column)
+    for unit in ("nws", "tokens"):
+        measured = ruler(source.data, unit)
+        rows[unit].append(measured.at(ends) - measured.at(starts))

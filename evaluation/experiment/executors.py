@@ -1,0 +1,124 @@
+"""Who does the work: this process, or all cores. Results come as they finish, and a failure is a result too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+from chunkers.errors import UsageError
+
+Task = TypeVar("Task")
+Value = TypeVar("Value")
+
+
+class Outcome(NamedTuple, Generic[Task, Value]):
+    """A task and what became of it."""
+
+    task: Task
+    value: Value | None
+    error: str = ""
+    usage: bool = False
+    """Whether the user's input was at fault."""
+
+
+class Executor(Protocol):
+    """Runs a function over tasks; a task that raises yields its reason and never stops the others."""
+
+    remote: ClassVar[bool]
+    """Whether the work may be done on another machine."""
+
+    def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
+        """Yield each task's outcome as it finishes."""
+
+    def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
+        """Do the same for tasks that use every core of a machine by themselves."""
+
+
+def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa: ANN401 - any task
+    """Return the task's value or the reason why it has none."""
+    try:
+        return Outcome(task, work(task))
+    except UsageError as error:
+        return Outcome(task, None, str(error), usage=True)
+    except Exception as error:  # noqa: BLE001 - whatever a cell raises is that cell's reason
+        import logging
+        import traceback
+
+        logging.getLogger(__name__).debug("%s", traceback.format_exc())
+        return Outcome(task, None, f"{type(error).__name__}: {error}")
+
+
+@dataclass(frozen=True, slots=True)
+class Serial:
+    """One after the other, in this process."""
+
+    remote: ClassVar[bool] = False
+
+    def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
+        """Yield outcomes in the order of the tasks."""
+        return (attempt(work, task) for task in tasks)
+
+    def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
+        """Do the same."""
+        return self.map(work, tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """Local processes, one task at a time in each."""
+
+    workers: int
+    remote: ClassVar[bool] = False
+
+    def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
+        """Embed here: the encoder has threads of its own."""
+        return Serial().map(work, tasks)
+
+    def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
+        """Yield outcomes as they finish; a worker that dies fails its own task only."""
+        if len(tasks) < 2 or self.workers < 2:
+            yield from Serial().map(work, tasks)
+            return
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor, as_completed
+        from concurrent.futures.process import BrokenProcessPool
+
+        # A fresh interpreter: a forked one would inherit the locks of threads that do not exist in it.
+        context = multiprocessing.get_context("spawn")
+        left = list(tasks)
+        with ProcessPoolExecutor(min(self.workers, len(tasks)), mp_context=context, initializer=_one_thread) as pool:
+            futures = {pool.submit(attempt, work, task): task for task in tasks}
+            try:
+                for future in as_completed(futures):
+                    outcome = future.result()
+                    left.remove(futures[future])
+                    yield outcome
+            except BrokenProcessPool:
+                pass
+        # The pool cannot say whose worker died, so what is left is tried again, each in a pool of its own.
+        for task in left:
+            with ProcessPoolExecutor(1, mp_context=context, initializer=_one_thread) as pool:
+                try:
+                    yield pool.submit(attempt, work, task).result()
+                except BrokenProcessPool:
+                    yield Outcome(task, None, "the worker process died (out of memory?)")
+
+
+def make_executor(engine: str, workers: int | None) -> Executor:
+    """Return the engine of that name: serial, processes, ray, or the address of a Ray cluster."""
+    if engine == "ray" or engine.startswith("ray://"):
+        from evaluation.experiment.ray_engine import Ray
+
+        return Ray(None if engine == "ray" else engine)
+    if engine not in ("serial", "processes"):
+        raise UsageError(f"unknown engine {engine!r}. Known: serial, processes, ray, ray://HOST:PORT")
+    count = workers if workers is not None else len(os.sched_getaffinity(0))
+    return Serial() if engine == "serial" or count < 2 else Processes(count)
+
+
+def _one_thread() -> None:
+    """Keep each worker on one core: the processes are the parallelism."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"

@@ -1,0 +1,118 @@
+"""What an experiment would do: which cells and stages are in the store, what is left, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from chunkers.errors import UsageError
+from chunkers.plugins import nearest
+from evaluation.experiment import stages
+from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks
+from evaluation.experiment.snapshot import Snapshot, load_snapshot
+from evaluation.experiment.stages import Workbench
+from evaluation.experiment.store import StageKey
+from evaluation.types import CellKey
+from indexing.embedding_cache import text_key
+from indexing.registry import ENCODERS, RETRIEVERS
+
+State = Literal["cached", "run"]
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """One cell: what each stage would do."""
+
+    cell: CellKey
+    states: Mapping[str, State]
+    chunks: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The whole experiment."""
+
+    cells: tuple[CellPlan, ...]
+    texts: int
+    """Distinct texts that have no vector yet."""
+    seconds: float | None
+    """How long embedding them will take at the speed of earlier runs; None where there was none."""
+
+
+def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
+    """Return what would be done; files are chunked now where they are not yet, which is quick, so as to count texts."""
+    plans = []
+    missing: dict[tuple[str, str], set[bytes]] = {}
+    for cell in cells:
+        snapshot = load_snapshot(cell.dataset)
+        keys = stage_keys(bench, snapshot, cell)
+        states: dict[str, State] = {name: "cached" if bench.store.has(key) else "run" for name, key in keys.items()}
+        chunks: CorpusChunks = stages.chunk(bench, snapshot, cell.chunker).value
+        plans.append(CellPlan(cell, states, len(chunks)))
+        if states["retrieve"] == "run" and RETRIEVERS.create(cell.retriever).uses_vectors:
+            queries = [query.text for query in snapshot.dataset.queries]
+            for kind, texts in (
+                ("document", ChunkTexts(chunks, range(len(chunks)), snapshot.read)),
+                ("query", queries),
+            ):
+                missing.setdefault((cell.embedder, kind), set()).update(map(text_key, texts))
+    left = {
+        (embedder, kind): bench.embeddings.missing(ENCODERS.create(embedder), keys, kind=kind)
+        for (embedder, kind), keys in missing.items()
+    }
+    rates = {embedder: bench.embeddings.rate(ENCODERS.create(embedder)) for embedder, _ in left}
+    known = all(rates[embedder] for embedder, _ in left)
+    seconds = sum(count / (rates[embedder] or 1) for (embedder, _), count in left.items()) if known else None
+    return Plan(tuple(plans), sum(left.values()), seconds)
+
+
+def stage_keys(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> dict[str, StageKey]:
+    """Return the key of each of the cell's stages."""
+    return {
+        "chunk": stages.chunk_key(snapshot, cell.chunker),
+        "retrieve": stages.retrieve_key(bench, snapshot, cell),
+        "score": stages.score_key(bench, snapshot, cell),
+    }
+
+
+def find_cell(cells: Sequence[CellKey], text: str) -> CellKey:
+    """Return the one cell whose parts contain the text, written as in the plan or as a chunker's spec."""
+    names = {" × ".join(cell): cell for cell in cells}
+    found = [cell for name, cell in names.items() if text == name or text in cell]
+    if len(found) != 1:
+        how = "is no cell" if not found else f"fits {len(found)} cells"
+        raise UsageError(f"{text!r} {how}: write one of {'; '.join(names)}.{nearest(text, names)}")
+    return found[0]
+
+
+def explain(bench: Workbench, cell: CellKey) -> Iterator[str]:
+    """Yield, for each stage that would run, what differs from the nearest result in the store."""
+    keys = stage_keys(bench, load_snapshot(cell.dataset), cell)
+    for stage, key in keys.items():
+        if bench.store.has(key):
+            yield f"{stage}: cached"
+            continue
+        wanted = dict(_flat(key.inputs))
+        known = [dict(_flat(inputs)) for inputs in bench.store.inputs_of(stage)]
+        if not known:
+            yield f"{stage}: will run; nothing of this kind is in the store"
+            continue
+        closest = min(known, key=lambda other: len(_differences(wanted, other)))
+        for name, (before, now) in _differences(wanted, closest).items():
+            yield f"{stage}: will run; {name} was {before!r} and is {now!r}"
+
+
+def _differences(wanted: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    names = sorted(wanted.keys() | other.keys())
+    return {
+        name: (other.get(name), wanted.get(name)) for name in names if str(other.get(name)) != str(wanted.get(name))
+    }
+
+
+def _flat(value: object, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{prefix}.{key}" if prefix else str(key))
+    else:
+        yield prefix, list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,46 @@
+"""How deep a ranking must be kept so that every budget can be read to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from evaluation.experiment.corpus_chunks import CorpusChunks
+from indexing.types import Hit
+
+LEAST = 100
+"""Ranks that are always kept."""
+
+
+def ranks_to_keep(
+    chunks: CorpusChunks, rows: range, found: Sequence[Sequence[Hit]], reach: Mapping[str, int]
+) -> list[int]:
+    """Return, for each ranking, the first rank at which every budget is surely spent.
+
+    Text that was read before is free, so the sum of sizes overstates what was read; it does so at most by the
+    number of chunks that hold the same byte.
+    """
+    folds = _most_chunks_on_a_byte(chunks, rows)
+    keep = []
+    for hits in found:
+        positions = np.array([rows[hit.position] for hit in hits], dtype=np.int64)
+        last = LEAST
+        for unit, budget in reach.items():
+            spent = np.cumsum(chunks.sizes(unit)[positions])
+            last = max(last, int(np.searchsorted(spent, budget * folds)) + 1)
+        keep.append(min(last, len(hits)))
+    return keep
+
+
+def _most_chunks_on_a_byte(chunks: CorpusChunks, rows: range) -> int:
+    if not len(rows):
+        return 1
+    part = slice(rows.start, rows.stop)
+    files = chunks.columns["file"][part].astype(np.int64)
+    # One axis through all files: a file's number leads, an end counts before a start at the same byte.
+    starts, ends = chunks.columns["start"][part], chunks.columns["end"][part]
+    stride = int(ends.max()) + 1
+    points = np.concatenate((files * stride + ends, files * stride + starts))
+    steps = np.concatenate((np.full(len(ends), -1), np.ones(len(starts), dtype=np.int64)))
+    return int(np.cumsum(steps[np.argsort(points, kind="stable")]).max())

@@ -1,0 +1,113 @@
+"""From rankings to per-query scores, and what a reader needs beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chunkers.types import SizeUnit
+from evaluation.experiment.cases import CaseBuilder
+from evaluation.experiment.config import ExperimentConfig
+from evaluation.experiment.corpus_chunks import CorpusChunks
+from evaluation.experiment.relevance import judge
+from evaluation.experiment.snapshot import Snapshot
+from evaluation.measures.curve import recall_curve
+from evaluation.measures.evaluate import evaluate
+from evaluation.measures.registry import parse_measure
+from evaluation.types import Case
+from ground_truth.types import Qrels
+from indexing.types import Hit
+
+_BLOCK = 500
+_CURVE_UNIT: SizeUnit = "tokens"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One cell's scores, in the order of the dataset's queries."""
+
+    query_ids: Sequence[str]
+    scores: Mapping[str, np.ndarray]
+    curve: np.ndarray
+    qrels: Qrels
+    facts: Mapping[str, Any]
+
+
+def score_run(
+    config: ExperimentConfig,
+    snapshot: Snapshot,
+    chunks: CorpusChunks,
+    ranking: Mapping[str, Sequence[Hit]],
+    *,
+    embed: Callable[[Sequence[str]], np.ndarray],
+) -> Scored:
+    """Score every query of the dataset; a query whose gold no chunk holds scores 0 and is counted."""
+    measures = [parse_measure(name) for name in config.measures]
+    needs = frozenset(need for measure in measures for need in measure.needs)
+    units = {unit for measure in measures for unit in measure.units} | {_CURVE_UNIT}
+    judgements = judge(config.rule, snapshot, chunks)
+    builder = CaseBuilder(snapshot, chunks, judgements.qrels, needs=needs | {"text"}, units=units, embed=embed)
+    queries = snapshot.dataset.queries
+    columns: dict[str, list[float]] = {measure.name: [] for measure in measures}
+    curves: list[np.ndarray] = []
+    behind: dict[int, list[int]] = {5: [], 10: []}
+    for start in range(0, len(queries), _BLOCK):
+        cases = [builder.case(query, ranking[query.id]) for query in queries[start : start + _BLOCK]]
+        scores = evaluate(measures, cases)
+        for case in cases:
+            for name, values in columns.items():
+                values.append(scores[case.query_id][name])
+            curves.append(recall_curve(case, unit=_CURVE_UNIT, budgets=config.budgets))
+            for k, sums in behind.items():
+                sums.append(_tokens_behind(case, k))
+    return Scored(
+        query_ids=[query.id for query in queries],
+        scores={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
+        curve=np.array(curves),
+        qrels=judgements.qrels,
+        facts={
+            "uncovered_queries": len(judgements.uncovered),
+            "relevant_per_query": float(np.mean([len(grades) for grades in judgements.qrels.values()])),
+            "tokens_at": {str(k): float(np.mean(sums)) for k, sums in behind.items()},
+        },
+    )
+
+
+def _tokens_behind(case: Case, k: int) -> int:
+    """Return the tokens that the first k results show."""
+    if case.text is None:
+        return 0
+    rulers = case.text.rulers[_CURVE_UNIT]
+    return sum(rulers[span.file].count(span.start, span.end) for span in case.text.results[:k])
+
+
+def save_scored(scored: Scored, folder: Path) -> None:
+    """Write the scores as plain files."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"query_id": pa.array(scored.query_ids, pa.string())}
+    columns |= {name: pa.array(values) for name, values in scored.scores.items()}
+    pq.write_table(pa.table(columns), folder / "scores.parquet")
+    np.save(folder / "curve.npy", scored.curve, allow_pickle=False)
+    (folder / "qrels.json").write_text(json.dumps(scored.qrels), "utf-8")
+    (folder / "facts.json").write_text(json.dumps(scored.facts), "utf-8")
+
+
+def load_scored(folder: Path) -> Scored:
+    """Read what `save_scored` wrote."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(folder / "scores.parquet")
+    return Scored(
+        query_ids=table["query_id"].to_pylist(),
+        scores={name: table[name].to_numpy() for name in table.column_names if name != "query_id"},
+        curve=np.load(folder / "curve.npy", allow_pickle=False),
+        qrels=json.loads((folder / "qrels.json").read_text("utf-8")),
+        facts=json.loads((folder / "facts.json").read_text("utf-8")),
+    )

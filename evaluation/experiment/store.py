@@ -1,0 +1,115 @@
+"""Finished work by content key: an entry that is present is complete, and can be checked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from chunkers.errors import UsageError
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+_MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StageKey:
+    """What decides a stage's output; the hash of it names the entry."""
+
+    stage: str
+    inputs: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """The entry's name."""
+        text = json.dumps({"stage": self.stage, **self.inputs}, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder of entries, safe for several processes and machines that share it."""
+
+    root: Path
+
+    def folder(self, key: StageKey) -> Path:
+        """Return where the entry is or will be."""
+        return self.root / key.stage / key.digest
+
+    def has(self, key: StageKey) -> bool:
+        """Return whether the entry is there."""
+        return (self.folder(key) / _MANIFEST).is_file()
+
+    def get(self, key: StageKey, read: Callable[[Path], T]) -> T | None:
+        """Return what the entry holds, or None where it is absent or damaged; a damaged entry is dropped."""
+        if not self.has(key):
+            return None
+        folder = self.folder(key)
+        try:
+            _verify(folder)
+            return read(folder)
+        except (OSError, ValueError, KeyError) as error:
+            log.warning("cache entry %s/%s is damaged (%s) and is made again", key.stage, key.digest, error)
+            shutil.rmtree(folder, ignore_errors=True)
+            return None
+
+    def put(self, key: StageKey, write: Callable[[Path], None]) -> None:
+        """Write the entry under a temporary name and move it into place; the first writer wins."""
+        home = self.root / key.stage
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=home))
+        except OSError as error:
+            raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
+        try:
+            write(draft)
+            sums = {file.name: _checksum(file) for file in sorted(draft.iterdir())}
+            manifest = {"version": 1, "stage": key.stage, "inputs": key.inputs, "files": sums}
+            (draft / _MANIFEST).write_text(json.dumps(manifest, indent=1, default=str), "utf-8")
+            for file in draft.iterdir():
+                _sync(file)
+            try:
+                draft.rename(self.folder(key))
+            except OSError:
+                if not self.has(key):
+                    raise
+            _sync(home)
+        except OSError as error:
+            raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+    def inputs_of(self, stage: str) -> list[dict[str, Any]]:
+        """Return what decided each entry of a stage, newest first."""
+        manifests = sorted(
+            (self.root / stage).glob(f"[!.]*/{_MANIFEST}"), key=lambda path: path.stat().st_mtime, reverse=True
+        )
+        return [json.loads(path.read_text("utf-8"))["inputs"] for path in manifests]
+
+
+def _verify(folder: Path) -> None:
+    manifest = json.loads((folder / _MANIFEST).read_text("utf-8"))
+    for name, checksum in manifest["files"].items():
+        if _checksum(folder / name) != checksum:
+            raise ValueError(f"{name} has changed")
+
+
+def _checksum(file: Path) -> str:
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

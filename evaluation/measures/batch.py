@@ -1,0 +1,131 @@
+"""Some cases that are scored together, and what their measures share: one engine call, one reading per unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.types import SizeUnit
+from evaluation.measures import engine
+from evaluation.measures.measure import Measure, relevance
+from evaluation.measures.reading import Reading, read
+from evaluation.types import Case, TextCase
+
+if TYPE_CHECKING:
+    from evaluation.measures.trec_measure import TrecMeasure
+
+
+class Batch:
+    """Cases in order, and the work on them that is done once for all measures."""
+
+    def __init__(self, cases: Sequence[Case], measures: Sequence[Measure]) -> None:
+        for case in cases:
+            engine.check_once(case)
+        self.cases = cases
+        self.measures = measures
+        self._trec: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+        self._readings: dict[SizeUnit | None, Reading] = {}
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def each(self, function: Callable[[Case], float]) -> np.ndarray:
+        """Return the function's value for each case."""
+        return np.array([function(case) for case in self.cases], dtype=float)
+
+    @cached_property
+    def grades(self) -> list[Mapping[str, float]]:
+        """The judgements of each case; an unlabelled case is an error, an empty one is not."""
+        missing = [case.query_id for case in self.cases if case.grades is None]
+        if missing:
+            raise UsageError(f"query {missing[0]!r} is not labelled: give it judgements (an empty set scores 0)")
+        return [case.grades for case in self.cases if case.grades is not None]
+
+    def trec(self, measure: TrecMeasure) -> np.ndarray:
+        """Return the engine's values; all measures that share their gains are computed in one call."""
+        key = measure.gains_key
+        if key not in self._trec:
+            self._trec[key] = self._run_engine(measure)
+        return self._trec[key][measure.trec_name]
+
+    def _run_engine(self, measure: TrecMeasure) -> dict[str, np.ndarray]:
+        together: list[Any] = [m for m in self.measures if getattr(m, "gains_key", None) == measure.gains_key]
+        depth = deepest(together)
+        runs, qrels = {}, {}
+        for case, grades in zip(self.cases, self.grades, strict=True):
+            if case.ranking:
+                runs[case.query_id] = engine.run_of(case, depth)
+            qrels[case.query_id] = measure.integer_gains(grades)
+        query_ids = [case.query_id for case in self.cases]
+        return engine.trec_scores(query_ids, runs, qrels, {m.trec_name for m in together})
+
+    @cached_property
+    def texts(self) -> list[TextCase]:
+        """The text part of each case."""
+        missing = [case.query_id for case in self.cases if case.text is None]
+        if missing:
+            raise UsageError(f"query {missing[0]!r} comes without its text: measures at a budget cannot be computed")
+        return [case.text for case in self.cases if case.text is not None]
+
+    def reading(self, unit: SizeUnit | None) -> Reading:
+        """Return how the rankings are read in this unit, or in bytes; made once."""
+        if unit not in self._readings:
+            self._readings[unit] = read(self.texts, self._checked(unit))
+        return self._readings[unit]
+
+    def all_chunks(self, unit: SizeUnit | None) -> Reading:
+        """Return how the files that hold gold would be read chunk by chunk, retrieved or not."""
+        whole = []
+        for case, text in zip(self.cases, self.texts, strict=True):
+            if text.chunks is None:
+                raise UsageError(f"query {case.query_id!r} comes without the chunks of its gold files")
+            whole.append(replace(text, results=text.chunks, headers={}))
+        return read(whole, self._checked(unit))
+
+    def _checked(self, unit: SizeUnit | None) -> SizeUnit | None:
+        for case, text in zip(self.cases, self.texts, strict=True):
+            if unit is not None and unit not in text.rulers:
+                raise UsageError(f"query {case.query_id!r} has no ruler in {unit}")
+        return unit
+
+    @cached_property
+    def gains(self) -> np.ndarray:
+        """The grade at each rank that any measure looks at, a row per case; 0 where there is none or it is below 0."""
+        depth = deepest([m for m in self.measures if "grades" in m.needs])
+        rows = [
+            list(map(grades.get, case.ranking[:depth], repeat(0)))
+            for case, grades in zip(self.cases, self.grades, strict=True)
+        ]
+        matrix = np.zeros((len(rows), max(map(len, rows), default=0)))
+        for line, row in zip(matrix, rows, strict=True):
+            line[: len(row)] = row
+        return np.maximum(matrix, 0.0)
+
+    @cached_property
+    def returned(self) -> np.ndarray:
+        """The number of results of each case."""
+        return np.array([len(case.ranking) for case in self.cases])
+
+    @cached_property
+    def files(self) -> list[list[int]]:
+        """The files of each case, in the order in which their first chunks are ranked."""
+        return [list(dict.fromkeys(map(itemgetter(0), text.results))) for text in self.texts]
+
+    def relevant_counts(self, rel: str = "") -> np.ndarray:
+        """Return how many chunks are relevant to each query."""
+        passes = relevance(rel)
+        return np.array([sum(map(passes, grades.values())) for grades in self.grades], dtype=float)
+
+
+def deepest(measures: Sequence[Measure]) -> int | None:
+    """Return the largest cutoff, beyond which no measure looks; None where one looks at all results."""
+    cutoffs: list[int | None] = [getattr(measure, "cutoff", None) for measure in measures]
+    known = [cutoff for cutoff in cutoffs if cutoff is not None]
+    return max(known) if known and len(known) == len(cutoffs) else None

@@ -1,0 +1,62 @@
+"""The one adapter to trec_eval: integer grades, rank-derived scores, zeros for what the engine leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from math import gcd
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from evaluation.measures.measure import relevance
+from evaluation.types import Case
+
+SCALE = 1_000_000
+"""Fractional grades become integers at this scale; nDCG does not depend on it."""
+
+Gains = Mapping[str, float]
+
+
+def run_of(case: Case, depth: int | None) -> dict[str, int]:
+    """Return the first results as scores that fall with the rank: trec_eval compares float32, and ids on ties."""
+    ranking = case.ranking if depth is None else case.ranking[:depth]
+    return dict(zip(ranking, range(len(ranking), 0, -1), strict=True))
+
+
+def check_once(case: Case) -> None:
+    """Raise if the ranking names a chunk twice."""
+    if len(set(case.ranking)) != len(case.ranking):
+        twice = next(item for i, item in enumerate(case.ranking) if item in case.ranking[:i])
+        raise UsageError(f"query {case.query_id!r} ranks {twice!r} twice: a ranking names each chunk once")
+
+
+def integer_gains(gains: Gains) -> Mapping[str, int]:
+    """Return the gains as the smallest whole numbers of the same proportions; below 0 counts as 0."""
+    values = gains.values()
+    if set(map(type, values)) <= {int} and (not gains or (min(values) >= 0 and max(values) <= 1000)):
+        return gains  # type: ignore[return-value]  # checked above
+    # A gain above 0 stays above 0, so that "relevant" and "has a gain" remain the same thing.
+    scaled = {key: max(1, round(value * SCALE)) if value > 0 else 0 for key, value in gains.items()}
+    # trec_eval keeps a table as long as the largest grade: small numbers are much faster.
+    common = gcd(*scaled.values())
+    return {key: value // common for key, value in scaled.items()} if common > 1 else scaled
+
+
+def binary_gains(gains: Gains, rel: str) -> dict[str, int]:
+    """Return 1 for each grade that passes the threshold, else 0."""
+    passes = relevance(rel)
+    return {key: int(passes(value)) for key, value in gains.items()}
+
+
+def trec_scores(
+    query_ids: Sequence[str],
+    runs: Mapping[str, Mapping[str, int]],
+    qrels: Mapping[str, Mapping[str, int]],
+    names: Collection[str],
+) -> dict[str, np.ndarray]:
+    """Return, for each trec_eval name such as ``ndcg_cut_5``, one value per query; a query without results has 0."""
+    import pytrec_eval
+
+    found = pytrec_eval.RelevanceEvaluator(qrels, set(names)).evaluate(runs)
+    rows = [found.get(query_id) for query_id in query_ids]
+    return {name: np.array([row[name] if row else 0.0 for row in rows]) for name in names}

@@ -1,0 +1,84 @@
+"""Scores of every query under every measure, and their summary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from evaluation.measures.batch import Batch
+from evaluation.measures.measure import Measure
+from evaluation.types import Case, Scores
+
+BATCH = 1000
+"""Cases that are scored together: enough to share the work, few enough to bound the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One measure over all queries; the mean and the median are over the queries where it is defined."""
+
+    mean: float
+    median: float
+    n_total: int
+    n_scored: int
+    n_undefined: int
+    n_uncovered: int
+    """Queries to which no chunk is relevant: they are scored, as 0."""
+
+
+def evaluate(measures: Sequence[Measure], cases: Iterable[Case]) -> dict[str, dict[str, float]]:
+    """Return query id → measure name → value; NaN only where the measure is undefined."""
+    scores: dict[str, dict[str, float]] = {}
+    names = [measure.name for measure in measures]
+    for part in _batches(cases):
+        batch = Batch(part, measures)
+        columns = [measure.score(batch).tolist() for measure in measures]
+        for case, values in zip(part, zip(*columns, strict=True) if columns else [()] * len(part), strict=True):
+            if case.query_id in scores:
+                raise UsageError(f"query {case.query_id!r} occurs twice: scores are kept by query id")
+            scores[case.query_id] = dict(zip(names, values, strict=True))
+    return scores
+
+
+def aggregate(scores: Scores, *, uncovered: Collection[str] = ()) -> dict[str, Summary]:
+    """Return the summary of each measure; ``uncovered`` names the queries to which nothing is relevant."""
+    names = dict.fromkeys(name for row in scores.values() for name in row)
+    n_uncovered = sum(query_id in scores for query_id in uncovered)
+    return {name: _summary([row[name] for row in scores.values()], n_uncovered) for name in names}
+
+
+def uncovered(cases: Iterable[Case]) -> list[str]:
+    """Return the queries that are labelled and to which no chunk is relevant."""
+    return [
+        case.query_id
+        for case in cases
+        if case.grades is not None and not any(grade > 0 for grade in case.grades.values())
+    ]
+
+
+def _summary(values: Sequence[float], n_uncovered: int) -> Summary:
+    column = np.asarray(values, dtype=float)
+    defined = column[~np.isnan(column)]
+    return Summary(
+        mean=float(defined.mean()) if len(defined) else float("nan"),
+        median=float(np.median(defined)) if len(defined) else float("nan"),
+        n_total=len(column),
+        n_scored=len(defined),
+        n_undefined=len(column) - len(defined),
+        n_uncovered=n_uncovered,
+    )
+
+
+def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
+    rest = iter(cases)
+    while part := list(islice(rest, BATCH)):
+        yield part
+
+
+def column(scores: Mapping[str, Mapping[str, float]], name: str) -> np.ndarray:
+    """Return one measure's values in the order of the queries."""
+    return np.array([row[name] for row in scores.values()], dtype=float)

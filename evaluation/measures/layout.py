@@ -1,0 +1,103 @@
+"""The text of a batch laid out on one line: each file of a case has its place, cut where anything begins or ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from chunkers.sizes import Ruler
+from chunkers.types import SizeUnit
+from evaluation.types import TextCase, TextSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Spans of all cases, in order: whose they are, and which stretches of the line they cover."""
+
+    case: np.ndarray
+    first: np.ndarray
+    """The first stretch of each span."""
+    last: np.ndarray
+    """The stretch after its last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Stretches between neighbouring cuts; a span covers whole stretches only."""
+
+    length: np.ndarray
+    """Units of each stretch."""
+    results: Spans
+    gold: Spans
+
+
+def lay_out(cases: Sequence[TextCase], unit: SizeUnit | None) -> Layout:
+    """Return the results and the gold of all cases as runs of stretches, by the cases' rulers or in bytes."""
+    counts = [len(case.results) for case in cases] + [len(case.gold) for case in cases]
+    case_of = np.repeat(np.tile(np.arange(len(cases)), 2), counts)
+    spans = _array(chain.from_iterable(chain((c.results for c in cases), (c.gold for c in cases))), sum(counts))
+    ends = _bytes(case_of, spans) if unit is None else _in_units(cases, unit, case_of, spans)
+    cuts = _distinct(ends)
+    at = np.searchsorted(cuts, ends)
+    n_results = sum(counts[: len(cases)])
+    results, gold = (
+        Spans(case_of[part], at[part, 0], at[part, 1]) for part in (slice(n_results), slice(n_results, None))
+    )
+    return Layout(np.diff(cuts, append=cuts[-1:]), results, gold)
+
+
+def _bytes(case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Return the spans' ends on one line, in bytes."""
+    place = case_of * (spans[:, 0].max(initial=0) + 1) + spans[:, 0]
+    return _apart(spans[:, 1:], place, longest=spans[:, 2].max(initial=0))
+
+
+def _in_units(cases: Sequence[TextCase], unit: SizeUnit, case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    """Return the spans' ends on one line, in units of the files' rulers."""
+    rulers, base = _rulers(cases, unit)
+    ruler_of = base[case_of] + spans[:, 0]
+    longest = max((len(ruler.starts) for ruler in rulers), default=0)
+    return _apart(_units(rulers, ruler_of, spans[:, 1:]), case_of * len(rulers) + ruler_of, longest=longest)
+
+
+def _rulers(cases: Sequence[TextCase], unit: SizeUnit) -> tuple[list[Ruler], np.ndarray]:
+    """Return all rulers, and where each case's begin; cases that share their rulers share them here."""
+    rulers: list[Ruler] = []
+    base: dict[int, int] = {}
+    for case in cases:
+        own = case.rulers[unit]
+        if id(own) not in base:
+            base[id(own)] = len(rulers)
+            rulers.extend(own)
+    return rulers, np.array([base[id(case.rulers[unit])] for case in cases], dtype=np.int64)
+
+
+def _array(spans: Iterable[TextSpan], count: int) -> np.ndarray:
+    return np.fromiter(chain.from_iterable(spans), dtype=np.int64, count=3 * count).reshape(-1, 3)
+
+
+def _units(rulers: Sequence[Ruler], ruler_of: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return offsets in units; each ruler is asked once."""
+    # Numbers of 16 bits are sorted by radix, several times as fast.
+    order = np.argsort(ruler_of.astype(np.uint16) if len(rulers) < 2**16 else ruler_of, kind="stable")
+    grouped, sorted_rulers = offsets[order], ruler_of[order]
+    begins = np.flatnonzero(np.diff(sorted_rulers, prepend=-1)).tolist()
+    for begin, end in zip(begins, [*begins[1:], len(order)], strict=True):
+        grouped[begin:end] = rulers[sorted_rulers[begin]].at(grouped[begin:end])
+    units = np.empty_like(grouped)
+    units[order] = grouped
+    return units
+
+
+def _apart(ends: np.ndarray, place: np.ndarray, *, longest: int) -> np.ndarray:
+    """Return the ends on one line: each pair of case and file has room for the longest file and one unit more."""
+    line: np.ndarray = ends + (place * (longest + 1))[:, None]
+    return line
+
+
+def _distinct(ends: np.ndarray) -> np.ndarray:
+    cuts = np.sort(ends, axis=None)
+    return cuts[np.concatenate(([True], cuts[1:] != cuts[:-1]))] if len(cuts) else cuts

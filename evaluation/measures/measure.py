@@ -1,0 +1,158 @@
+"""What every measure is: a value with a name, a definition, and one function from a batch of cases to scores."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.types import SizeUnit
+
+if TYPE_CHECKING:
+    from evaluation.measures.batch import Batch
+
+Need = Literal["grades", "text", "vectors", "nuggets", "reference", "chunks"]
+"""The parts of a case; ``chunks`` is every chunk of the files that hold gold (`TextCase.chunks`)."""
+
+SUFFIX: dict[SizeUnit, str] = {"tokens": "tok", "nws": "nws", "lines": "lines"}
+"""How a unit is written after a budget: recall@4000tok."""
+
+_THRESHOLD = re.compile(r"(>=|>)?(\d+(?:\.\d+)?)\Z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(ABC):
+    """A measure with its parameters; two with the same parameters are equal, whatever their spelling was."""
+
+    version: ClassVar[str] = "1"
+    label: ClassVar[str]
+    """The name before the cutoff."""
+    pattern: ClassVar[str]
+    """How the name is written, with letters for the numbers."""
+    definition: ClassVar[str]
+    citation: ClassVar[str]
+    needs: ClassVar[frozenset[Need]]
+    properties: ClassVar[frozenset[str]] = frozenset()
+    """What the audit must find true of this measure."""
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    direction: ClassVar[Literal["higher", "lower", "none"]] = "higher"
+    positional: ClassVar[str | None] = None
+    """The option that may be written without its name, as in tokens_to_recall(0.8)."""
+
+    @property
+    def cut(self) -> str:
+        """What stands after the @, or nothing."""
+        return ""
+
+    @property
+    def name(self) -> str:
+        """The one canonical spelling, which `parse_measure` reads back."""
+        options = [
+            _written(field.name, getattr(self, field.name), bare=field.name == self.positional)
+            for field in dataclasses.fields(self)
+            if field.name not in {"cutoff", "budget", "unit"} and getattr(self, field.name) != field.default
+        ]
+        head = f"{self.label}@{self.cut}" if self.cut else self.label
+        return f"{head}({','.join(options)})" if options else head
+
+    @property
+    def units(self) -> frozenset[SizeUnit]:
+        """The units whose rulers the cases must carry."""
+        return frozenset()
+
+    @abstractmethod
+    def score(self, batch: Batch) -> np.ndarray:
+        """Return one value per case of the batch, NaN where the measure is undefined."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedMeasure(Measure):
+    """A measure of the first ``cutoff`` results, or of all of them."""
+
+    cutoff: int | None = None
+    needs: ClassVar[frozenset[Need]] = frozenset({"grades"})
+    needs_cutoff: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.cutoff is None and self.needs_cutoff:
+            raise UsageError(f"{self.label} needs a cutoff: write {self.label}@5")
+        if self.cutoff is not None and self.cutoff < 1:
+            raise UsageError(f"the cutoff of {self.label} must be at least 1, not {self.cutoff}")
+
+    @property
+    def cut(self) -> str:
+        """The number of results, or nothing for all of them."""
+        return "" if self.cutoff is None else str(self.cutoff)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinaryMeasure(RankedMeasure):
+    """A ranked measure that asks of a result only whether it is relevant."""
+
+    rel: str = ""
+    """Which grades are relevant: ">=2", ">0.5" or "2" (at least 2); nothing: all above 0."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "rel", threshold_text(self.rel))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetMeasure(Measure):
+    """A measure of the gold text inside the first ``budget`` units that are read."""
+
+    budget: int
+    unit: SizeUnit = "tokens"
+    needs: ClassVar[frozenset[Need]] = frozenset({"text"})
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise UsageError(f"the budget of {self.label} must be at least 1, not {self.budget}")
+
+    @property
+    def cut(self) -> str:
+        """The budget with its unit."""
+        return f"{self.budget}{SUFFIX[self.unit]}"
+
+    @property
+    def units(self) -> frozenset[SizeUnit]:
+        """The budget's unit."""
+        return frozenset({self.unit})
+
+
+def threshold_text(rel: str) -> str:
+    """Return the threshold as ">=2" or ">0.5"; nothing stays nothing."""
+    if not rel:
+        return ""
+    match = _THRESHOLD.match(rel.replace(" ", ""))
+    if not match:
+        raise UsageError(f"rel is {rel!r}; write rel>=2, rel>0.5 or rel=2 (at least 2)")
+    sign, number = match[1] or ">=", float(match[2])
+    text = f"{sign}{number:g}"
+    return "" if text == ">0" else text
+
+
+def relevance(rel: str) -> Callable[[Any], Any]:
+    """Return the test that a grade, or each of an array of grades, must pass to count as relevant."""
+    text = threshold_text(rel)
+    if not text:
+        return lambda grade: grade > 0
+    if text.startswith(">="):
+        least = float(text[2:])
+        # A grade of 0 is "judged, not relevant", whatever the threshold.
+        return lambda grade: (grade >= least) & (grade > 0)
+    bound = float(text[1:])
+    return lambda grade: grade > bound
+
+
+def _written(name: str, value: object, *, bare: bool) -> str:
+    if name == "rel":
+        return f"rel{value}"
+    text = str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    return text if bare else f"{name}={text}"

@@ -1,0 +1,208 @@
+"""Every measure: one line each; and the reading of a measure's name in any of its spellings."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any, NamedTuple, cast
+
+from chunkers.errors import UsageError
+from chunkers.plugins import Entry, Registry, Spec, nearest
+from chunkers.types import SizeUnit
+from evaluation.measures.measure import Measure
+
+MEASURES: Registry[Measure] = Registry(
+    kind="measure",
+    group="chunkbench.measures",
+    builtin={
+        "ndcg": Entry("evaluation.measures.ndcg:Ndcg", "discounted gain over the ideal of the full judgements"),
+        "precision": Entry("evaluation.measures.precision:Precision", "relevant among the first k, over k"),
+        "recall": Entry("evaluation.measures.recall:Recall", "relevant among the first k, over all relevant"),
+        "mrr": Entry("evaluation.measures.mrr:Mrr", "one over the rank of the first relevant result"),
+        "map": Entry("evaluation.measures.average_precision:AveragePrecision", "mean of precision at relevant results"),
+        "hit": Entry("evaluation.measures.hit:Hit", "whether any of the first k is relevant"),
+        "ndcg_exp": Entry("evaluation.measures.ndcg_exp:NdcgExp", "nDCG with gain 2^grade - 1"),
+        "ndcg_retrieved": Entry(
+            "evaluation.measures.ndcg_retrieved:NdcgRetrieved", "nDCG whose ideal is of the retrieved only"
+        ),
+        "precision_returned": Entry(
+            "evaluation.measures.precision_returned:PrecisionReturned",
+            "relevant among the first k, over those returned",
+        ),
+        "ap_capped": Entry("evaluation.measures.ap_capped:ApCapped", "average precision over min(relevant, k)"),
+        "kendall_tau": Entry("evaluation.measures.kendall_tau:KendallTau", "rank correlation with a reference ranking"),
+        "kendall_tau_grades": Entry(
+            "evaluation.measures.kendall_tau:KendallTauGrades", "rank correlation with the grades"
+        ),
+        "rbo": Entry("evaluation.measures.rbo:Rbo", "overlap with a reference ranking, weighted to the top"),
+        "ild": Entry("evaluation.measures.ild:Ild", "mean cosine distance of the first k"),
+        "alpha_ndcg": Entry(
+            "evaluation.measures.alpha_ndcg:AlphaNdcg", "nDCG of gold regions, repeated ones worth less"
+        ),
+        "novelty_ndcg": Entry("evaluation.measures.novelty_ndcg:NoveltyNdcg", "nDCG with gains reduced by resemblance"),
+        "redundancy": Entry("evaluation.measures.redundancy:Redundancy", "lines of the first k shown before"),
+        "file_recall": Entry("evaluation.measures.file_rank:FileRecall", "files with gold among the first k files"),
+        "file_rr": Entry("evaluation.measures.file_rank:FileRr", "one over the rank of the first file with gold"),
+        "chroma_recall": Entry("evaluation.measures.chroma:ChromaRecall", "gold bytes shown by the first k"),
+        "chroma_precision": Entry(
+            "evaluation.measures.chroma:ChromaPrecision", "share of the first k's bytes that is gold"
+        ),
+        "chroma_iou": Entry("evaluation.measures.chroma:ChromaIou", "gold shown over bytes sent and gold missed"),
+        "precision_omega": Entry("evaluation.measures.chroma:PrecisionOmega", "the precision that the chunking allows"),
+        "split_rate": Entry("evaluation.measures.split_rate:SplitRate", "gold regions that no chunk holds whole"),
+        "tokens_to_recall": Entry(
+            "evaluation.measures.to_recall:ToRecall", "tokens read until a share of the gold is seen"
+        ),
+        "nws_to_recall": Entry(
+            "evaluation.measures.to_recall:NwsToRecall", "characters read until a share of the gold is seen"
+        ),
+        "lines_to_recall": Entry(
+            "evaluation.measures.to_recall:LinesToRecall", "lines read until a share of the gold is seen"
+        ),
+        "tokens_behind": Entry("evaluation.measures.context:TokensBehind", "tokens in the first k results"),
+        "nws_behind": Entry("evaluation.measures.context:NwsBehind", "characters in the first k results"),
+        "lines_behind": Entry("evaluation.measures.context:LinesBehind", "lines in the first k results"),
+        "relevant": Entry("evaluation.measures.context:Relevant", "number of relevant chunks"),
+        "recall@B": Entry("evaluation.measures.budget_recall:BudgetRecall", "gold text read within a budget"),
+        "naurc@B": Entry("evaluation.measures.naurc:Naurc", "area under gold read against text read"),
+        "precision@B": Entry(
+            "evaluation.measures.budget_precision:BudgetPrecision",
+            "share of the text read within a budget that is gold",
+        ),
+        "iou@B": Entry("evaluation.measures.budget_iou:BudgetIou", "gold read over text read or gold"),
+        "ndcg_text@B": Entry(
+            "evaluation.measures.ndcg_text:NdcgText", "gold read, discounted by the reading before it"
+        ),
+        "region_success@B": Entry(
+            "evaluation.measures.region_success:RegionSuccess", "gold regions seen within a budget"
+        ),
+        "redundancy@B": Entry("evaluation.measures.redundancy:BudgetRedundancy", "text sent again within a budget"),
+    },
+)
+"""A name that ends in @B takes a budget with its unit; the same name without it takes a number of results."""
+
+_ALIASES = {
+    "p": "precision",
+    "r": "recall",
+    "rr": "mrr",
+    "recip_rank": "mrr",
+    "reciprocal_rank": "mrr",
+    "mean_reciprocal_rank": "mrr",
+    "ap": "map",
+    "average_precision": "map",
+    "mean_average_precision": "map",
+    "success": "hit",
+    "hit_rate": "hit",
+    "map_capped": "ap_capped",
+    "alphandcg": "alpha_ndcg",
+    "tau": "kendall_tau",
+    "kendalls_tau": "kendall_tau",
+    "intra_list_diversity": "ild",
+    "num_rel": "relevant",
+}
+
+_UNITS: dict[str, SizeUnit] = {
+    "tok": "tokens",
+    "token": "tokens",
+    "tokens": "tokens",
+    "nws": "nws",
+    "line": "lines",
+    "lines": "lines",
+}
+
+_SHAPE = re.compile(r"(?P<label>[^@(:]+)(?:@(?P<cut>[^(:]+))?(?:\((?P<inside>.*)\)|:(?P<after>.*))?\Z")
+_CUT = re.compile(r"(?P<number>\d+)(?P<kilo>k?)_?(?P<unit>[a-z]*)\Z")
+# ndcg_at_5 and trec_eval's ndcg_cut_5 and P_5, wherever no @ is written.
+_UNDERSCORE = re.compile(r"_(?:at_|cut_)?(?=\d+k?_?[a-z]*(?:[(:]|\Z))")
+
+
+class Description(NamedTuple):
+    """A measure as `chunkbench list measures` shows it."""
+
+    pattern: str
+    definition: str
+    citation: str
+    needs: tuple[str, ...]
+    properties: tuple[str, ...]
+    direction: str
+    range: tuple[float, float]
+    aliases: tuple[str, ...]
+
+
+@functools.lru_cache(maxsize=1024)
+def parse_measure(name: str) -> Measure:
+    """Return the measure that the name stands for, in any spelling: ndcg@5, ndcg_at_5, nDCG@5, precision@5(rel>=2)."""
+    text = name.strip().lower().replace("-", "_").replace("α", "alpha").replace(" ", "")
+    if "@" not in text:
+        text = _UNDERSCORE.sub("@", text, count=1)
+    shape = _SHAPE.match(text)
+    if not shape:
+        raise UsageError(f"{name!r} is not a measure: write it as ndcg@5, recall@4000tok or precision@5(rel>=2)")
+    cut = _cut(shape["cut"], name) if shape["cut"] else []
+    label = _label(shape["label"], has_unit=any(key == "unit" for key, _ in cut), name=name)
+    options = _options(shape["inside"] or shape["after"] or "", label)
+    return MEASURES.create(Spec(label, (*cut, *options)))
+
+
+def describe_measures() -> list[Description]:
+    """Return what each measure is, in the order of the registry."""
+    return [
+        Description(
+            pattern=cls.pattern,
+            definition=cls.definition,
+            citation=cls.citation,
+            needs=tuple(sorted(cls.needs)),
+            properties=tuple(sorted(cls.properties)),
+            direction=cls.direction,
+            range=cls.range,
+            aliases=tuple(sorted(alias for alias, label in _ALIASES.items() if label == key)),
+        )
+        for key, cls in measure_classes().items()
+    ]
+
+
+def measure_classes() -> dict[str, type[Measure]]:
+    """Return the class behind each line of the registry."""
+    return {key: cast("type[Measure]", MEASURES._load(key, entry)) for key, entry in MEASURES.entries().items()}  # noqa: SLF001 - the registry of this kind
+
+
+def _cut(text: str, name: str) -> list[tuple[str, str]]:
+    match = _CUT.match(text)
+    if not match:
+        raise UsageError(f"{text!r} in {name!r} is not a cutoff: write 5 for results, 4000tok, 9000nws or 200lines")
+    unit, number = match["unit"], match["number"] + ("000" if match["kilo"] else "")
+    if not unit:
+        return [("cutoff", number)]
+    if unit not in _UNITS:
+        raise UsageError(f"unknown unit {unit!r} in {name!r}.{nearest(unit, _UNITS) or ' Known: tok, nws, lines.'}")
+    return [("budget", number), ("unit", _UNITS[unit])]
+
+
+def _label(label: str, *, has_unit: bool, name: str) -> str:
+    label = _ALIASES.get(label, label)
+    known = MEASURES.entries()
+    wanted = f"{label}@B" if has_unit else label
+    if wanted in known:
+        return wanted
+    other = label if has_unit else f"{label}@B"
+    if other in known:
+        how = f"a number of results, as in {label}@10" if has_unit else f"a budget with its unit, as in {label}@4000tok"
+        raise UsageError(f"measure {name!r}: {label} takes {how}")
+    names = [*(key.removesuffix("@B") for key in known), *_ALIASES]
+    raise UsageError(f"unknown measure {name!r}.{nearest(label, names) or ' See: chunkbench list measures.'}")
+
+
+def _options(text: str, label: str) -> list[tuple[str, str]]:
+    """Read ``rel>=2,alpha=0.5`` and, for a measure that has a main option, a bare value."""
+    cls: Any = measure_classes()[label] if text else None
+    options = []
+    for item in filter(None, text.split(",")):
+        if item.startswith("rel>"):
+            options.append(("rel", item.removeprefix("rel")))
+            continue
+        key, equals, value = item.partition("=")
+        if not equals:
+            flag = key in cls.__dataclass_fields__ or not cls.positional
+            key, value = (key, "true") if flag else (cls.positional, key)
+        options.append((key, value))
+    return options

@@ -1,0 +1,77 @@
+"""How much must be read until enough gold has been seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.types import SizeUnit
+from evaluation.measures.measure import Measure, Need
+
+if TYPE_CHECKING:
+    from evaluation.measures.batch import Batch
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToRecall(Measure):
+    """The least reading after which the share ``recall`` of the gold has been seen; undefined if it never is."""
+
+    recall: float
+    charge_duplicates: bool = False
+    unit: ClassVar[SizeUnit] = "tokens"
+    label: ClassVar[str] = "tokens_to_recall"
+    pattern: ClassVar[str] = "tokens_to_recall(r)"
+    positional: ClassVar[str | None] = "recall"
+    definition: ClassVar[str] = (
+        "least units read until the share r of the gold units is read; undefined where the ranking never gets there "
+        "(n_scored/n_total is the share that does)"
+    )
+    citation: ClassVar[str] = "this project; Cooper 1968, Expected search length, in units of text"
+    needs: ClassVar[frozenset[Need]] = frozenset({"text"})
+    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    direction: ClassVar[Literal["higher", "lower", "none"]] = "lower"
+    properties: ClassVar[frozenset[str]] = frozenset("bounded rename monotone stable split duplicate".split())
+
+    def __post_init__(self) -> None:
+        if not 0 < self.recall <= 1:
+            raise UsageError(f"the recall of {self.label} must be above 0 and at most 1, not {self.recall:g}")
+
+    @property
+    def units(self) -> frozenset[SizeUnit]:
+        """The unit in the measure's name."""
+        return frozenset({self.unit})
+
+    def score(self, batch: Batch) -> np.ndarray:
+        """Return the units read when the gold read first reaches its share."""
+        reading = batch.reading(self.unit)
+        gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
+        # Units are whole; the slack keeps 0.3 of 10 at 3 in binary fractions.
+        wanted = np.ceil(self.recall * reading.total - 1e-9)
+        before = np.cumsum(gold.length) - gold.length
+        before = before - before[np.searchsorted(gold.case, gold.case)]
+        reaches = np.flatnonzero((before < wanted[gold.case]) & (before + gold.length >= wanted[gold.case]))
+        values = np.full(len(batch), np.nan)
+        owner = gold.case[reaches]
+        values[owner] = gold.x[reaches] + wanted[owner] - before[reaches]
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class NwsToRecall(ToRecall):
+    """The same in non-whitespace characters."""
+
+    unit: ClassVar[SizeUnit] = "nws"
+    label: ClassVar[str] = "nws_to_recall"
+    pattern: ClassVar[str] = "nws_to_recall(r)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinesToRecall(ToRecall):
+    """The same in lines."""
+
+    unit: ClassVar[SizeUnit] = "lines"
+    label: ClassVar[str] = "lines_to_recall"
+    pattern: ClassVar[str] = "lines_to_recall(r)"

@@ -1,0 +1,54 @@
+"""What the measures that trec_eval computes have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from evaluation.measures import engine
+from evaluation.measures.measure import BinaryMeasure
+
+if TYPE_CHECKING:
+    from evaluation.measures.batch import Batch
+
+
+class TrecMeasure(Protocol):
+    """A measure with its name in trec_eval and the gains that trec_eval shall see."""
+
+    @property
+    def trec_name(self) -> str:
+        """The name in the engine's results."""
+
+    @property
+    def gains_key(self) -> tuple[str, str]:
+        """What makes two measures see the same gains: they are computed in one call."""
+
+    def integer_gains(self, grades: Mapping[str, float]) -> Mapping[str, int]:
+        """Return what the engine takes for the query's judgements."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrecBinary(BinaryMeasure):
+    """A binary measure whose values are the engine's."""
+
+    @property
+    @abstractmethod
+    def trec_name(self) -> str:
+        """The name in the engine's results."""
+
+    @property
+    def gains_key(self) -> tuple[str, str]:
+        """The threshold; without one the grades serve as they are, together with nDCG."""
+        return ("grades", self.rel)
+
+    def integer_gains(self, grades: Mapping[str, float]) -> Mapping[str, int]:
+        """Return the grades, or 1 and 0 by the threshold."""
+        return engine.binary_gains(grades, self.rel) if self.rel else engine.integer_gains(grades)
+
+    def score(self, batch: Batch) -> np.ndarray:
+        """Return the engine's values."""
+        return batch.trec(self)

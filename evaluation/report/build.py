@@ -1,0 +1,42 @@
+"""Writes every form of the report beside the results."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation.report.documents import comparisons_csv, csv_text, latex, markdown
+from evaluation.report.page import page
+from evaluation.report.view import views
+from evaluation.results import Results
+
+
+def write_report(results: Results, out_dir: Path, *, audit: Sequence[Mapping[str, Any]] = ()) -> list[Path]:
+    """Write report.html, summary.md, tables.tex, table.csv and comparisons.csv, and return their paths."""
+    found = views(results)
+    made = {
+        "report.html": page(results, audit=audit),
+        "summary.md": markdown(found),
+        "tables.tex": latex(found),
+        "table.csv": csv_text(found),
+        "comparisons.csv": comparisons_csv(found),
+    }
+    out_dir.mkdir(parents=True, exist_ok=True)
+    return [_write(out_dir / name, text) for name, text in made.items()]
+
+
+def _write(path: Path, text: str) -> Path:
+    """Replace the file whole: a reader sees the old page or the new one."""
+    handle, draft = tempfile.mkstemp(prefix=".draft-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+            out.write(text)
+        # mkstemp makes a file for its owner only; a report is for reading.
+        Path(draft).chmod(0o644)
+        Path(draft).replace(path)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+    return path

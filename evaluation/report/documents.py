@@ -1,0 +1,113 @@
+"""Tables to paste elsewhere: Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import Any
+
+from evaluation.report.tables import (
+    Table,
+    comparison_table,
+    csv_rows,
+    health_table,
+    published_table,
+    ranking_table,
+)
+from evaluation.report.verdict import sentences
+from evaluation.report.view import View
+from evaluation.report.words import plural
+
+WHY_NOT_COMPARABLE = (
+    "Every chunker makes its own chunks, so what counts as relevant, and how much text stands behind one rank, differs "
+    "from row to row. These numbers compare with the literature, not with each other: read each beside its chance "
+    "level, the score of a random ranking of the same chunks."
+)
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}"}
+_LATEX |= {character: "\\" + character for character in "&%$#_{}"}
+_LATEX |= {"–": "--", "\N{MINUS SIGN}": "$-$", "★": r"$\star$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$"}
+
+
+def markdown(views: list[View]) -> str:
+    """Return the summary: per setting the verdict, the tables and what failed."""
+    parts = ["# chunkbench summary"]
+    for view in views:
+        parts += [f"## {_md(view.setting.title)}"]
+        parts += [f"{plural(len(view.queries), 'query')}, {plural(view.repositories, 'repository')}."]
+        parts += [f"**Verdict.** {_md(' '.join(sentences(view)))}"]
+        if view.rows:
+            parts += [_markdown_table(ranking_table(view))]
+            if view.published:
+                parts += [_markdown_table(published_table(view)), WHY_NOT_COMPARABLE]
+            parts += [_markdown_table(comparison_table(view)), _markdown_table(health_table(view))]
+        if view.failed:
+            parts += ["### Failed", *(f"- {_md(cell.key.chunker)}: {_md(cell.reason)}" for cell in view.failed)]
+    return "\n\n".join(parts) + "\n"
+
+
+def latex(views: list[View]) -> str:
+    """Return booktabs tables; needs \\usepackage{booktabs} and, for baseline marks, amssymb."""  # noqa: D301 - one escape
+    tables = [
+        _latex_table(table, view)
+        for view in views
+        if view.rows
+        for table in (ranking_table(view), *([published_table(view)] if view.published else []))
+    ]
+    return "% needs booktabs and amssymb\n" + "\n".join(tables)
+
+
+def csv_text(views: list[View]) -> str:
+    """Return one unrounded line per cell and measure."""
+    header, rows = csv_rows(views)
+    return _csv(header, rows)
+
+
+def comparisons_csv(views: list[View]) -> str:
+    """Return one unrounded line per comparison of the headline measure."""
+    rows = [dict(row) for view in views for row in view.comparisons]
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    return _csv(header, rows)
+
+
+def _csv(header: list[str], rows: list[dict[str, Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, header, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _md(text: str) -> str:
+    """Return text that Markdown shows as it is."""
+    # A newline would end a table row.
+    return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", text).replace("\n", " ")
+
+
+def _markdown_table(table: Table) -> str:
+    lines = [f"### {table.title}", ""]
+    lines += ["| " + " | ".join(map(_md, table.header)) + " |"]
+    lines += ["|" + "|".join(" :-- " if k in table.words else " --: " for k in range(len(table.header))) + "|"]
+    for r, row in enumerate(table.rows):
+        cells = [f"**{_md(cell)}**" if (r, c) in table.best else _md(cell) for c, cell in enumerate(row)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _tex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _latex_table(table: Table, view: View) -> str:
+    columns = "".join("l" if k in table.words else "r" for k in range(len(table.header)))
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(table.title)}: {_tex(view.setting.title)}}}"]
+    lines += [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        " & ".join(map(_tex, table.header)) + r" \\",
+        r"\midrule",
+    ]
+    for r, row in enumerate(table.rows):
+        cells = [rf"\textbf{{{_tex(cell)}}}" if (r, c) in table.best else _tex(cell) for c, cell in enumerate(row)]
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])

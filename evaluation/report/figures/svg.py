@@ -1,0 +1,110 @@
+"""The few SVG parts that the figures are made of; every text and attribute is escaped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup, escape
+
+COLOURS = 8
+"""Series with a colour of their own; further ones are grey, and their number tells them apart."""
+
+
+WIDE, NARROW = 820.0, 340.0
+"""Widths of the two drawings of each figure; the style shows the one that fits the screen."""
+
+
+def tag(name: str, *children: str | Markup, **attributes: str | float | None) -> Markup:
+    """Return an element; ``class_`` is class, ``stroke_width`` is stroke-width, None leaves an attribute out."""
+    written = Markup("").join(
+        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _plain(value))
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup("<{}{}>{}</{}>").format(name, written, Markup("").join(escape(child) for child in children), name)
+
+
+def figure(width: float, height: float, label: str, *children: Markup) -> Markup:
+    """Return the drawing with its name for readers who do not see it."""
+    box = f"0 0 {width:g} {height:g}"
+    return tag("svg", *children, viewBox=box, role="img", aria_label=label, class_="figure", width=width, height=height)
+
+
+def text(x: float, y: float, words: str, *, class_: str = "label", anchor: str = "start") -> Markup:
+    """Return text whose baseline starts, centres or ends at a point."""
+    return tag("text", words, x=x, y=y, class_=class_, text_anchor=anchor)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, *, class_: str) -> Markup:
+    """Return a straight line."""
+    return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
+
+
+def path(points: Sequence[tuple[float, float]], *, class_: str, closed: bool = False) -> Markup:
+    """Return a line through points."""
+    moves = " ".join(f"{'M' if k == 0 else 'L'}{x:.1f} {y:.1f}" for k, (x, y) in enumerate(points))
+    return tag("path", d=moves + (" Z" if closed else ""), class_=class_)
+
+
+def badge(x: float, y: float, place: int, *, hollow: bool = False) -> Markup:
+    """Return a numbered disc: the number is the chunker's place in the ranking."""
+    kind = f"badge {colour(place)}" + (" hollow" if hollow else "")
+    return tag(
+        "g",
+        tag("circle", cx=x, cy=y, r=8.5),
+        tag("text", str(place + 1), x=x, y=y + 3.6, text_anchor="middle"),
+        class_=kind,
+    )
+
+
+def colour(place: int) -> str:
+    """Return the class of a series by its place in the ranking."""
+    return f"s{place}" if place < COLOURS else "rest"
+
+
+def linear(domain: tuple[float, float], pixels: tuple[float, float]) -> Callable[[float], float]:
+    """Return the map from values to pixels."""
+    low, high = domain
+    width = (high - low) or 1.0
+    return lambda value: pixels[0] + (value - low) / width * (pixels[1] - pixels[0])
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Return round numbers inside a range."""
+    if not high > low:
+        return [low]
+    raw = (high - low) / about
+    magnitude = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * magnitude for m in (1, 2, 2.5, 5, 10) if m * magnitude >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Return positions near the wanted ones with at least a gap between them, inside low … high if they fit."""
+    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
+    placed = [0.0] * len(wanted)
+    floor = low
+    for k in order:
+        placed[k] = max(wanted[k], floor)
+        floor = placed[k] + gap
+    ceiling = high
+    for k in reversed(order):
+        placed[k] = min(placed[k], ceiling)
+        ceiling = placed[k] - gap
+    return placed
+
+
+def short(words: str, most: int) -> str:
+    """Return the words, or their beginning and an ellipsis."""
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+def signed(value: float) -> str:
+    """Return a tick of an axis that has two sides."""
+    return "0" if value == 0 else f"{value:+g}".replace("-", "\N{MINUS SIGN}")
+
+
+def _plain(value: str | float | None) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

@@ -1,0 +1,87 @@
+"""Keeps the text behind many overlapping results once per line of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+
+@dataclass
+class _File:
+    """Lines of one file that some result shows."""
+
+    path: str
+    lines: dict[int, str] = field(default_factory=dict)
+    ends: set[int] = field(default_factory=set)
+    """Lines that were only seen at the end of a slice, so that they may be parts of lines."""
+
+
+@dataclass
+class LineStore:
+    """Files by (scope, path); a text that contradicts a known file gets a file of its own."""
+
+    files: list[_File] = field(default_factory=list)
+    known: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def add(self, scope: str, path: str, start_line: int, text: str) -> int:
+        """Remember a slice and return the number of its file."""
+        pieces = text_lines(text)
+        variants = self.known.setdefault((scope, path), [])
+        for number in variants:
+            if _agrees(self.files[number], start_line, pieces):
+                break
+        else:
+            number = len(self.files)
+            self.files.append(_File(path))
+            variants.append(number)
+        file = self.files[number]
+        for k, piece in enumerate(pieces):
+            line = start_line + k
+            if 0 < k < len(pieces) - 1:
+                file.lines[line] = piece
+                file.ends.discard(line)
+            elif line not in file.lines or (line in file.ends and len(piece) > len(file.lines[line])):
+                file.lines[line] = piece
+                file.ends.add(line)
+        return number
+
+    def packed(self) -> list[dict[str, Any]]:
+        """Return each file as its path and runs of neighbouring lines."""
+        return [{"path": file.path, "runs": _runs(file.lines)} for file in self.files]
+
+    def cuts(self, number: int, start_line: int, text: str) -> tuple[str | None, str | None]:
+        """Return the first and the last line where the slice begins or ends inside one, else None."""
+        pieces, lines = text_lines(text), self.files[number].lines
+        last = start_line + len(pieces) - 1
+        first_cut = pieces[0] if pieces[0] != lines[start_line] else None
+        last_cut = pieces[-1] if len(pieces) > 1 and pieces[-1] != lines[last] else None
+        return first_cut, last_cut
+
+
+def text_lines(text: str) -> list[str]:
+    r"""Return the lines of a slice, counted by \n only; a final newline ends its line and starts none."""
+    return text.removesuffix("\n").split("\n")
+
+
+def _agrees(file: _File, start_line: int, pieces: list[str]) -> bool:
+    """Say whether a slice can be of this file: equal lines, or one a part of the other where a slice ends."""
+    for k, piece in enumerate(pieces):
+        known = file.lines.get(start_line + k)
+        if known is None or known == piece:
+            continue
+        part = k in (0, len(pieces) - 1) and piece in known
+        whole = start_line + k in file.ends and known in piece
+        if not part and not whole:
+            return False
+    return True
+
+
+def _runs(lines: dict[int, str]) -> list[list[int | str]]:
+    numbers = sorted(lines)
+    grouped = groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
+    return [
+        [members[0], "\n".join(lines[number] for number in members)]
+        for _, group in grouped
+        for members in [[number for _, number in group]]
+    ]

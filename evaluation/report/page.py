@@ -1,0 +1,112 @@
+"""report.html: one file that needs nothing else, and lets nothing in it run but its own script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from evaluation.report.documents import WHY_NOT_COMPARABLE
+from evaluation.report.explorer import pack
+from evaluation.report.sections import (
+    curve_figure,
+    forest_figure,
+    group_panels,
+    overview_table,
+    scatter_figure,
+    size_figure,
+)
+from evaluation.report.tables import Table, comparison_table, health_table, published_table, ranking_table
+from evaluation.report.verdict import sentences
+from evaluation.report.view import View, views
+from evaluation.results import Results
+
+_TEMPLATES = "evaluation.report", "templates"
+
+
+def page(results: Results, *, audit: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return the page; ``audit`` is one row per measure, column → text."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    found = views(results)
+    packed = pack(results, found)
+    style, script = _asset("style.css"), _asset("explorer.js")
+    environment = Environment(
+        loader=PackageLoader(*_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html").render(
+        policy=_policy(style, script),
+        # Both are files of this package, not data; escaping would break them and their hashes.
+        style=style,
+        script=script,
+        sections=[_section(view, results) for view in found],
+        overview=overview_table(found) if len(found) > 1 else None,
+        datasets=[dict(dataset) for dataset in results.datasets],
+        explorer=packed,
+        has_queries=any(row.cell.hits for view in found for row in view.rows),
+        audit=_audit_table(audit),
+        why=WHY_NOT_COMPARABLE,
+        config=_pretty(results.config),
+        environment=_pretty(results.environment),
+    )
+
+
+def _section(view: View, results: Results) -> dict[str, Any]:
+    """Return what the template shows of one setting."""
+    if not view.rows:
+        return {"view": view, "sentences": sentences(view), "figures": [], "panels": [], "ranking": None}
+    figures = [
+        ("Differences", forest_figure(view)),
+        ("Answer read against text read", curve_figure(view, results)),
+        ("Score against chunk size", scatter_figure(view)),
+        ("Chunk sizes", size_figure(view)),
+    ]
+    panels = [
+        group_panels(view, [query.cluster for query in view.queries], title="repository"),
+        group_panels(view, [query.language or "unknown" for query in view.queries], title="language"),
+    ]
+    return {
+        "view": view,
+        "sentences": sentences(view),
+        "ranking": ranking_table(view),
+        "figures": [(title, figure) for title, figure in figures if figure is not None],
+        "panels": [one for one in panels if one is not None],
+        "published": published_table(view) if view.published else None,
+        "comparisons": comparison_table(view),
+        "health": health_table(view),
+    }
+
+
+def _audit_table(rows: Sequence[Mapping[str, Any]]) -> Table | None:
+    if not rows:
+        return None
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[str(row.get(name, "")) for name in header] for row in rows]
+    return Table("", header, cells, words=set(range(len(header))))
+
+
+def _policy(style: str, script: str) -> str:
+    """Return a policy under which only this style and this script take effect, and nothing is requested."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _asset(name: str) -> str:
+    return resources.files(_TEMPLATES[0]).joinpath(_TEMPLATES[1], name).read_text("utf-8")
+
+
+def _pretty(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2, ensure_ascii=False, default=str, sort_keys=True)

@@ -1,0 +1,190 @@
+"""The figures and tables of one setting, made from its view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+
+from evaluation.report.figures.curves import Curve, curves
+from evaluation.report.figures.forest import Difference, forest
+from evaluation.report.figures.multiples import Panel, panel
+from evaluation.report.figures.scatter import Point, scatter
+from evaluation.report.figures.sizes import Sizes, sizes
+from evaluation.report.tables import Table
+from evaluation.report.view import View
+from evaluation.report.words import number, p_value, scale, score, span
+from evaluation.results import Results
+from evaluation.statistics import mean_interval
+
+MOST_PANELS = 24
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing for wide screens and one for narrow ones, the words under it, and the same numbers as a table."""
+
+    wide: Markup
+    narrow: Markup
+    caption: str
+    table: Table
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Small multiples over one way of grouping the queries."""
+
+    title: str
+    drawings: list[tuple[str, Markup]]
+    caption: str
+    table: Table
+
+
+def forest_figure(view: View) -> Figure | None:
+    """Return the differences from the baseline, or from the best where there is none."""
+    if not view.comparisons:
+        return None
+    reference = view.baseline if view.baseline in {row.chunker for row in view.rows} else view.rows[0].chunker
+    factor = scale(view.headline)
+    rows, cells = [], []
+    for place, row in enumerate(view.rows):
+        found = view.comparison(row.chunker, str(reference))
+        if found is None or found["low"] is None:
+            continue
+        difference, low, high = (factor * found[name] for name in ("difference", "low", "high"))
+        note = f"{number(difference, signed=True)}, {p_value(found['p_corrected'])}"
+        rows.append(Difference(place, row.chunker, difference, low, high, shown=found["shown"], note=note))
+        interval = span(view.headline, found["low"], found["high"], signed=True)
+        p = p_value(found["p_corrected"])
+        cells.append([row.chunker, number(difference, signed=True), interval, p, "yes" if found["shown"] else "no"])
+    if not rows:
+        return None
+    caption = (
+        f"Difference in {view.headline} from {reference}, in {'points' if factor == 100 else 'its unit'}, with 95 % "
+        "intervals of each difference alone. The p is corrected for all comparisons; a hollow mark means that no "
+        "difference is shown."
+    )
+    table = Table("", ["chunker", "difference", "95 % interval", "corrected p", "shown"], cells, words={0, 4})
+    wide, narrow = (
+        forest(rows, reference=str(reference), unit="points" if factor == 100 else "", narrow=narrow)
+        for narrow in (False, True)
+    )
+    return Figure(wide, narrow, caption, table)
+
+
+def curve_figure(view: View, results: Results) -> Figure | None:
+    """Return recall against budget, with intervals that respect repositories."""
+    budgets = results.budgets
+    clusters = [query.cluster for query in view.queries]
+    rows = []
+    for place, row in enumerate(view.rows):
+        if row.cell.curve is None:
+            continue
+        found = [mean_interval(column, clusters) for column in row.cell.curve.T]
+        low = [f.mean if np.isnan(f.low) else max(0.0, f.low) for f in found]
+        high = [f.mean if np.isnan(f.high) else min(1.0, f.high) for f in found]
+        rows.append(Curve(place, row.chunker, [f.mean for f in found], low, high))
+    if not rows or not budgets:
+        return None
+    text = [[row.name, *(f"{100 * value:.1f}" for value in row.mean)] for row in rows]
+    table = Table("", ["chunker", *(f"{budget:,}" for budget in budgets)], text)
+    caption = (
+        f"Share of the gold text that has been read after so many {results.budget_unit}, in points. Bands are 95 % "
+        "intervals of the three leading chunkers' means; overlapping bands do not mean that no difference is shown, "
+        "because the test pairs the queries."
+    )
+    digits = "".join(c for c in view.headline.partition("@")[2] if c.isdigit())
+    budget = int(digits) if digits else None
+    wide, narrow = (
+        curves(rows, budgets, unit=results.budget_unit, headline_budget=budget, narrow=narrow)
+        for narrow in (False, True)
+    )
+    return Figure(wide, narrow, caption, table)
+
+
+def scatter_figure(view: View) -> Figure | None:
+    """Return the headline score against the mean chunk size."""
+    factor = scale(view.headline)
+    points = []
+    for place, row in enumerate(view.rows):
+        size, mean = row.cell.chunks.get("mean_nws"), row.mean(view.headline)
+        if size and mean is not None:
+            low, high = (row.part(view.headline, name) for name in ("low", "high"))
+            edges = (mean if low is None else low, mean if high is None else high)
+            points.append(Point(place, row.chunker, float(size), factor * mean, factor * edges[0], factor * edges[1]))
+    if not points:
+        return None
+    text = [[p.name, number(p.size, digits=0), number(p.mean), f"{number(p.low)} … {number(p.high)}"] for p in points]
+    table = Table("", ["chunker", "mean size", view.headline, "95 % interval"], text)
+    caption = "If the score only follows the size of the chunks, a plain chunker of the right size would do as well."
+    wide, narrow = (scatter(points, measure=view.headline, narrow=narrow) for narrow in (False, True))
+    return Figure(wide, narrow, caption, table)
+
+
+def size_figure(view: View) -> Figure | None:
+    """Return the distribution of chunk sizes."""
+    rows = []
+    for place, row in enumerate(view.rows):
+        held = row.cell.chunks.get("sizes")
+        if held and held.get("counts"):
+            rows.append(Sizes(place, row.chunker, held["edges"], held["counts"]))
+    if not rows:
+        return None
+    keys = ("count", "mean_nws", "median_nws", "p95_nws", "mean_tokens")
+    text = [
+        [row.chunker, *(number(row.cell.chunks.get(key), digits=0) for key in keys)]
+        for row in view.rows
+        if row.chunker in {held.name for held in rows}
+    ]
+    table = Table("", ["chunker", "chunks", "mean nws", "median nws", "p95 nws", "mean tokens"], text)
+    caption = "Non-whitespace characters (nws) of a chunk; each histogram is scaled to its own tallest bar."
+    unit = "non-whitespace characters of a chunk"
+    wide, narrow = (sizes(rows, unit=unit, narrow=narrow) for narrow in (False, True))
+    return Figure(wide, narrow, caption, table)
+
+
+def group_panels(view: View, labels: Sequence[str], *, title: str) -> Panels | None:
+    """Return a panel per group of queries, largest group first; None when there is only one group."""
+    groups: dict[str, list[int]] = {}
+    for k, label in enumerate(labels):
+        groups.setdefault(label, []).append(k)
+    if len(groups) < 2:
+        return None
+    factor = scale(view.headline)
+    panels = []
+    for name, members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+        means = [_mean(row.cell.scores.get(view.headline), members) for row in view.rows]
+        panels.append(Panel(name, len(members), [None if m is None else factor * m for m in means]))
+    values = [mean for one in panels for mean in one.means if mean is not None]
+    domain = (min([0.0, *values]), max([*values, 1.0]))
+    drawings = [(f"{one.name} ({one.queries})", panel(one, domain=domain)) for one in panels[:MOST_PANELS]]
+    text = [[one.name, str(one.queries), *(number(mean) for mean in one.means)] for one in panels]
+    table = Table("", [title, "queries", *(row.chunker for row in view.rows)], text)
+    left_out = len(panels) - len(drawings)
+    caption = f"Mean {view.headline} of the leading chunkers; the number of queries is in brackets. " + (
+        f"The table has {left_out} more." if left_out else "No test is made on single groups."
+    )
+    return Panels(title, drawings, caption, table)
+
+
+def _mean(values: np.ndarray | None, members: list[int]) -> float | None:
+    if values is None:
+        return None
+    chosen = values[members]
+    return None if np.isnan(chosen).all() else float(np.nanmean(chosen))
+
+
+def overview_table(views: list[View]) -> Table:
+    """Return the leading chunker of each setting."""
+    rows = [
+        [v.setting.dataset, v.setting.embedder, v.setting.retriever, v.rows[0].chunker, _headline(v)]
+        for v in views
+        if v.rows
+    ]
+    return Table("", ["dataset", "embedder", "retriever", "best mean", "score"], rows, words={0, 1, 2, 3})
+
+
+def _headline(view: View) -> str:
+    return f"{view.headline} {score(view.headline, view.rows[0].mean(view.headline))}"

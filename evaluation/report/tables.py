@@ -1,0 +1,154 @@
+"""The same tables as rows of text, for Markdown, LaTeX and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation.report.view import Row, View
+from evaluation.report.words import is_published, number, p_value, score, span
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table of text; ``best`` holds the cells (row, column) to mark, ``words`` the columns that are text."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+    best: set[tuple[int, int]] = field(default_factory=set)
+    words: set[int] = field(default_factory=lambda: {0})
+
+
+def ranking_table(view: View) -> Table:
+    """Return the fair protocol: measures on gold text, with the size of what was indexed."""
+    measures = view.fair
+    header = ["chunker", view.headline, "95 % interval", "group", *measures[1:], "chunks", "mean size", "p95 size"]
+    rows, best = [], set()
+    for place, row in enumerate(view.rows):
+        chunks = row.cell.chunks
+        interval = span(view.headline, row.part(view.headline, "low"), row.part(view.headline, "high"))
+        rows.append(
+            [
+                row.chunker,
+                score(view.headline, row.mean(view.headline)),
+                interval,
+                row.group,
+                *(score(name, row.mean(name)) for name in measures[1:]),
+                *(whole(chunks, name) for name in ("count", "mean_nws", "p95_nws")),
+            ]
+        )
+        best |= {(place, 1 if k == 0 else 3 + k) for k, name in enumerate(measures) if name in row.best_in}
+    return Table("Measures on gold text at equal reading budgets", header, rows, best, {0, 3})
+
+
+def published_table(view: View) -> Table:
+    """Return the published protocol, each measure beside the score of a random ranking."""
+    header = ["chunker"]
+    for name in view.published:
+        header += [name, "chance"]
+    header += ["relevant per query", "uncovered", "chunks", "tokens behind 5", "tokens behind 10"]
+    rows = []
+    for row in view.rows:
+        cells = [row.chunker]
+        for name in view.published:
+            cells += [score(name, row.mean(name)), _chance(row, name)]
+        chunks = row.cell.chunks
+        tokens = chunks.get("tokens_at", {})
+        cells += [number(_real(chunks.get("relevant_per_query")), digits=1)]
+        cells += [whole(chunks, "uncovered_queries"), whole(chunks, "count"), whole(tokens, "5"), whole(tokens, "10")]
+        rows.append(cells)
+    return Table("Published protocol: measures on chunk ids", header, rows)
+
+
+def comparison_table(view: View) -> Table:
+    """Return every comparison of the headline measure."""
+    header = "a,b,difference,95 % interval,p,max-T,Holm,d_z,wins,ties,losses,unit,needed,shown".split(",")
+    rows = [
+        [
+            row["a"],
+            row["b"],
+            score(view.headline, row["difference"], signed=True),
+            span(view.headline, row["low"], row["high"], signed=True),
+            *(_p(row[name]) for name in ("p", "p_maxt", "p_holm")),
+            number(row["effect"], digits=2),
+            *(str(row[name]) for name in ("wins", "ties", "losses")),
+            row["unit"],
+            "" if row["needed"] is None else f"{row['needed']:,}",
+            "yes" if row["shown"] else "no",
+        ]
+        for row in view.comparisons
+    ]
+    return Table(f"All comparisons of {view.headline}", header, rows, words={0, 1, 11, 13})
+
+
+def health_table(view: View) -> Table:
+    """Return what happened to the text on its way into each index."""
+    header = "chunker,files,skipped,fallbacks,lost nws,doubled nws,cut chunks,cut tokens,seconds".split(",")
+    rows = []
+    for row in view.rows:
+        chunks = row.cell.chunks
+        cut = chunks.get("truncated") or {}
+        rows.append(
+            [
+                row.chunker,
+                whole(chunks, "files"),
+                _counts(chunks.get("skipped")),
+                _counts(chunks.get("fallbacks")),
+                whole(chunks, "lost_nws"),
+                whole(chunks, "doubled_nws"),
+                *(_share(cut.get(name)) for name in ("chunks", "tokens")),
+                number(sum(row.cell.seconds.values()), digits=1),
+            ]
+        )
+    return Table("Failures, fallbacks and losses", header, rows, words={0, 2, 3})
+
+
+def csv_rows(views: list[View]) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return one unrounded row per cell and measure, for a spreadsheet."""
+    header = "dataset,embedder,retriever,chunker,protocol,measure,mean,low,high,group,chunks,mean_nws,p95_nws".split(
+        ","
+    )
+    rows = []
+    for view in views:
+        for row in view.rows:
+            shared = {**view.setting._asdict(), "chunker": row.chunker}
+            sizes = {"chunks": "count", "mean_nws": "mean_nws", "p95_nws": "p95_nws"}
+            rows += [
+                {
+                    **shared,
+                    "protocol": "published" if is_published(measure) else "fair",
+                    "measure": measure,
+                    **{name: row.part(measure, name) for name in ("mean", "low", "high")},
+                    "group": row.group if measure == view.headline else "",
+                    **{name: row.cell.chunks.get(key) for name, key in sizes.items()},
+                }
+                for measure in view.measures
+            ]
+    return header, rows
+
+
+def whole(values: Mapping[str, Any], name: str) -> str:
+    """Return a count, a dash where the run has none."""
+    return number(_real(values.get(name)), digits=0)
+
+
+def _chance(row: Row, measure: str) -> str:
+    return score(measure, _real((row.cell.chunks.get("chance") or {}).get(measure)))
+
+
+def _real(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else p_value(value).removeprefix("p ").removeprefix("= ")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _counts(values: Mapping[str, int] | None) -> str:
+    return ", ".join(f"{name}: {count:,}" for name, count in (values or {}).items()) or "none"

@@ -1,0 +1,162 @@
+"""The answer in words, claiming only what the comparisons carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.report.view import View, turned, views
+from evaluation.report.words import base_name, budget_words, lower_is_better, p_value, plural, scale, score, span
+from evaluation.results import Results
+
+
+def verdict(results: Results) -> str:
+    """Return one paragraph per setting: what is shown, what is not, and what would be needed."""
+    found = views(results)
+    paragraphs = [" ".join([f"{_where(view)}:", *sentences(view)]) for view in found]
+    if len(found) > 1:
+        paragraphs.append(
+            f"Each of the {len(found)} settings is corrected for its own comparisons, not for the number of settings."
+        )
+    return "\n\n".join(paragraphs)
+
+
+def sentences(view: View) -> list[str]:
+    """Return the verdict on one setting, sentence by sentence."""
+    if not view.rows:
+        return ["nothing was scored, so nothing is compared.", *_failures(view)]
+    if len(view.rows) == 1:
+        row = view.rows[0]
+        mean = score(view.headline, row.mean(view.headline))
+        return [f"only {row.chunker} was scored ({view.headline} {mean}), so nothing is compared.", *_failures(view)]
+    if not view.comparisons:
+        return [f"{len(view.rows)} chunkers were scored and no comparison was computed.", *_failures(view)]
+    main = _against_baseline(view) if _has_baseline(view) else _among_all(view)
+    return [*main, *_caveats(view), *_failures(view)]
+
+
+def _where(view: View) -> str:
+    counts = f"{plural(len(view.queries), 'query')}, {plural(view.repositories, 'repository')}"
+    return f"{view.setting.dataset} ({counts}; {view.setting.embedder}, {view.setting.retriever})"
+
+
+def _has_baseline(view: View) -> bool:
+    return len(view.rows) > 2 and len({row["b"] for row in view.comparisons}) == 1 and view.baseline is not None
+
+
+def _among_all(view: View) -> list[str]:
+    """Compare the best with the runner-up, then with the others, then count the pairs that are shown."""
+    best, second = view.rows[0].chunker, view.rows[1].chunker
+    shown = [row for row in view.comparisons if row["shown"]]
+    if not shown:
+        return [_nothing_shown(view)]
+    tied = [row.chunker for row in view.rows[1:] if _not_shown(view, best, row.chunker)]
+    nearest = view.comparison(best, tied[0] if tied else second)
+    said = []
+    if not tied and nearest is not None:
+        said.append(f"{best} is best. {claim(nearest)}.")
+    elif nearest is not None:
+        others = tied[0] if len(tied) == 1 else f"{', '.join(tied[:-1])} or {tied[-1]}"
+        largest = max(shown, key=lambda row: abs(row["difference"]))
+        said.append(f"{best} has the best mean, but no difference from {others} can be shown.")
+        said.append(f"{_undecided(nearest)}.")
+        said.append(f"What is shown: {claim(_better_first(largest))}.")
+    if len(view.rows) > 2:
+        count = len(view.comparisons)
+        said.append(
+            f"{len(shown)} of {plural(count, 'pair')} {'differs' if len(shown) == 1 else 'differ'} after correction."
+        )
+    return said
+
+
+def _against_baseline(view: View) -> list[str]:
+    base = str(view.comparisons[0]["b"])
+    better = [row for row in view.comparisons if row["shown"] and _better_first(row) is row]
+    worse = [row for row in view.comparisons if row["shown"] and _better_first(row) is not row]
+    open_ = [row for row in view.comparisons if not row["shown"]]
+    if not better and not worse:
+        return [_nothing_shown(view)]
+    said = [f"{claim(row)}." for row in sorted(better, key=lambda row: -abs(row["difference"]))]
+    said += [f"{claim(turned(row))}." for row in worse]
+    if open_:
+        names = ", ".join(row["a"] for row in open_)
+        said.append(f"No difference from {base} can be shown for {names}.")
+    return said
+
+
+def _nothing_shown(view: View) -> str:
+    closest = min(view.comparisons, key=lambda row: (row["p_corrected"], row["p"]))
+    who = "the two chunkers" if len(view.rows) == 2 else f"any of the {len(view.rows)} chunkers"
+    if _has_baseline(view):
+        who = f"{view.comparisons[0]['b']} and any other"
+    return f"no difference between {who} can be shown. The nearest to one: {_undecided(_better_first(closest))}."
+
+
+def claim(row: Mapping[str, Any]) -> str:
+    """Return the sentence for a difference that is shown, without its full stop; ``a`` is the better one."""
+    measure = str(row["measure"])
+    amount = score(measure, abs(row["difference"]))
+    low, high = row["low"], row["high"]
+    if low is not None and row["difference"] < 0:
+        low, high = -high, -low
+    unit = " points" if scale(measure) == 100 else ""
+    interval = span(measure, low, high)
+    within = budget_words(measure)
+    basis = _basis(row)
+    if base_name(measure) == "recall" and within:
+        said = f"{row['a']} reads {amount}{unit} ({interval}) more of the answer than {row['b']} within {within}"
+    elif base_name(measure) == "naurc" and within:
+        said = (
+            f"{row['a']} reads more of the answer, earlier, than {row['b']} within {within}: "
+            f"{measure} is {amount}{unit} ({interval}) higher"
+        )
+    else:
+        more = "lower" if lower_is_better(measure) else "higher"
+        said = f"{measure} of {row['a']} is {amount}{unit} ({interval}) {more} than that of {row['b']}"
+    return f"{said}; {basis}"
+
+
+def _undecided(row: Mapping[str, Any]) -> str:
+    measure = str(row["measure"])
+    unit = " points" if scale(measure) == 100 else ""
+    difference = score(measure, row["difference"], signed=True)
+    interval = span(measure, row["low"], row["high"], signed=True)
+    said = f"{row['a']} against {row['b']} is {difference}{unit} ({interval}) in {measure}; {_basis(row)}"
+    if row["needed"] is not None:
+        units = plural(int(row["needed"]), row["unit"])
+        return f"{said}; about {units} would be needed to show a difference of this size"
+    if row["difference"] == 0:
+        return f"{said}; the means are equal"
+    return f"{said}; too small to be settled by any practical number of {plural(2, row['unit'])[2:]}"
+
+
+def _basis(row: Mapping[str, Any]) -> str:
+    """Return the p with what it is a p over, and what it is corrected for."""
+    over = plural(row["n_clusters"], "repository")
+    if row["unit"] == "query":
+        over = f"{plural(row['n_queries'], 'query')} of {over}"
+    corrected = f", corrected for {row['family']} comparisons" if row["family"] > 1 else ""
+    return f"{p_value(row['p_corrected'])} over {over}{corrected}"
+
+
+def _better_first(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    sign = -1 if lower_is_better(str(row["measure"])) else 1
+    return row if sign * row["difference"] >= 0 else turned(row)
+
+
+def _not_shown(view: View, first: str, second: str) -> bool:
+    row = view.comparison(first, second)
+    return row is not None and not row["shown"]
+
+
+def _caveats(view: View) -> list[str]:
+    found = dict.fromkeys(part for row in view.comparisons for part in str(row["caveat"]).split("; ") if part)
+    return [f"Note: {part}." for part in found]
+
+
+def _failures(view: View) -> list[str]:
+    if not view.failed:
+        return []
+    names = ", ".join(cell.key.chunker for cell in view.failed)
+    left_out = "is left out" if len(view.failed) == 1 else "are left out"
+    return [f"{plural(len(view.failed), 'chunker')} failed and {left_out}: {names}."]

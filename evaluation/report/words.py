@@ -1,0 +1,91 @@
+"""Numbers and measure names as a person reads them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_LOWER_IS_BETTER = ("tokens_to_recall", "redundancy", "split_rate")
+_RAW = ("tokens_to_recall", "kendall_tau", "ild", "rbo")
+_ON_IDS = frozenset(
+    "ndcg ndcg_exp ndcg_retrieved precision precision_returned recall hit success rr mrr ap map ap_capped "
+    "alpha_ndcg novelty_ndcg".split()
+)
+_BUDGET = re.compile(r"@(\d+)(tok|nws|lines|chars)(?=\(|$)")
+_UNITS = {"tok": "tokens", "nws": "non-whitespace characters", "lines": "lines", "chars": "characters"}
+MINUS = "\N{MINUS SIGN}"
+
+
+def base_name(measure: str) -> str:
+    """Return the measure's name without its cutoff and parameters."""
+    return re.split(r"[@(:]", measure, maxsplit=1)[0]
+
+
+def is_published(measure: str) -> bool:
+    """Say whether the measure counts chunk ids, which other chunkers do not share."""
+    return base_name(measure) in _ON_IDS and _BUDGET.search(measure) is None
+
+
+def lower_is_better(measure: str) -> bool:
+    """Say whether less is better."""
+    return base_name(measure) in _LOWER_IS_BETTER
+
+
+def scale(measure: str) -> float:
+    """Return what a value is multiplied with to be shown: 100 for shares, 1 for the rest."""
+    return 1.0 if base_name(measure) in _RAW else 100.0
+
+
+def budget_words(measure: str) -> str:
+    """Return "4,000 tokens" for a measure with a budget, and nothing for others."""
+    found = _BUDGET.search(measure)
+    return f"{int(found[1]):,} {_UNITS[found[2]]}" if found else ""
+
+
+def number(value: float | None, *, digits: int = 1, signed: bool = False) -> str:
+    """Return a number with a true minus sign; a dash where there is none."""
+    if value is None or math.isnan(value):
+        return "–"
+    text = f"{abs(value):,.{digits}f}"
+    # A value that rounds to zero has no sign.
+    if not text.strip("0.,"):
+        return text
+    return (MINUS if value < 0 else "+" if signed else "") + text
+
+
+def score(measure: str, value: float | None, *, signed: bool = False) -> str:
+    """Return a measure's value in points, or in its own unit where it is not a share."""
+    if value is None:
+        return "–"
+    factor = scale(measure)
+    return number(value * factor, digits=0 if base_name(measure) == "tokens_to_recall" else 1, signed=signed)
+
+
+def span(measure: str, low: float | None, high: float | None, *, signed: bool = False) -> str:
+    """Return an interval, or say that there is none."""
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return "no interval"
+    return f"{score(measure, low, signed=signed)} … {score(measure, high, signed=signed)}"
+
+
+def p_value(p: float | None) -> str:
+    """Return "p = 0.002"; below what the flips can resolve, "p < 0.0001"."""
+    if p is None or math.isnan(p):
+        return "no p"
+    if p < 0.0001:
+        return "p < 0.0001"
+    if p > 0.995:
+        return "p = 1"
+    return f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return "1 query", "2 queries"."""
+    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {noun if count == 1 else many}"
+
+
+def sparkline(values: list[float]) -> str:
+    """Return shares as one block character each, on the fixed scale 0 … 1."""
+    blocks = "▁▂▃▄▅▆▇█"
+    return "".join(" " if math.isnan(v) else blocks[min(7, max(0, int(v * 8)))] for v in values)

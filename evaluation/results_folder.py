@@ -1,0 +1,299 @@
+"""A results folder: written whole or not at all, read back as `Results`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from evaluation.results import VERSION, CellRecord, GoldLines, HitRecord, QueryRecord, Results
+from evaluation.trec import write_qrels, write_run
+from evaluation.types import CellKey
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CELL = CellKey._fields
+_HIT = ("rank", "chunk_id", "score", "path", "start_line", "end_line")
+Block = dict[str, Any]
+"""Columns of equal length."""
+
+
+def check_output(folder: Path, *, config: Mapping[str, Any]) -> None:
+    """Raise unless the folder is free to be written: absent, empty, or holding the same experiment."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is a file: name a folder with --out")
+    marker = folder / "results.json"
+    if not marker.exists():
+        if any(folder.iterdir()):
+            raise UsageError(f"{folder} holds other files and no results.json: name an empty folder with --out")
+        return
+    try:
+        held = json.loads(marker.read_text("utf-8"))["config"]
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{marker} is not readable: move {folder} away or name another folder with --out") from None
+    if held != json.loads(json.dumps(config)):
+        raise UsageError(f"{folder} holds the results of another experiment: name another folder with --out")
+
+
+def write_results(results: Results, folder: Path) -> None:
+    """Write the folder; a reader sees the old files or all of the new ones' `results.json`, which is written last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder))
+    try:
+        _write_tables(results, draft)
+        for kind in ("runs", "qrels"):
+            (draft / kind).mkdir()
+        for cell in results.cells:
+            if cell.status == "ok":
+                write_run(draft / "runs" / f"{cell.slug}.run", cell.run)
+                write_qrels(draft / "qrels" / f"{cell.slug}.qrels", cell.qrels)
+        text = json.dumps(to_json(results), indent=1, ensure_ascii=False, allow_nan=False)
+        (draft / "results.json").write_text(text + "\n", "utf-8")
+        for kind in ("runs", "qrels"):
+            shutil.rmtree(folder / kind, ignore_errors=True)
+        for made in sorted(draft.iterdir(), key=lambda path: path.name == "results.json"):
+            made.replace(folder / made.name)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def to_json(results: Results) -> dict[str, Any]:
+    """Return the contract of `results.json`."""
+    return {
+        "version": VERSION,
+        "config": results.config,
+        "environment": results.environment,
+        "dataset": results.datasets[0],
+        "datasets": list(results.datasets),
+        "budgets": list(results.budgets),
+        "budget_unit": results.budget_unit,
+        "cells": [
+            {
+                **cell.key._asdict(),
+                "status": cell.status,
+                "reason": cell.reason,
+                "chunks": cell.chunks,
+                "measures": cell.measures,
+                "seconds": cell.seconds,
+            }
+            for cell in results.cells
+        ],
+        "comparisons": list(results.comparisons),
+    }
+
+
+def read_results(folder: Path) -> Results:
+    """Return what `write_results` wrote."""
+    import pyarrow.parquet as pq
+
+    marker = folder / "results.json"
+    if not marker.is_file():
+        raise UsageError(f"{folder} holds no results.json: name a folder that `chunkbench compare --out` wrote")
+    try:
+        found = json.loads(marker.read_text("utf-8"))
+        version = found["version"]
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{marker} is not a results file: run the comparison again") from None
+    if version != VERSION:
+        raise UsageError(f"{marker} has version {version}; this chunkbench reads {VERSION}")
+    try:
+        tables = {
+            name: pq.read_table(folder / f"{name}.parquet") for name in ("queries", "scores", "curves", "hits", "texts")
+        }
+    except OSError as error:
+        raise UsageError(f"{folder} is not complete ({error}): run the comparison again") from None
+    queries = tuple(
+        QueryRecord(
+            dataset=row["dataset"],
+            id=row["query_id"],
+            text=row["text"],
+            repo=row["repo"],
+            cluster=row["cluster"],
+            language=row["language"],
+            gold=tuple(GoldLines(**gold) for gold in row["gold"]),
+        )
+        for row in tables["queries"].to_pylist()
+    )
+    order = _orders(queries)
+    scores, curves, hits = (_by_cell(tables[name]) for name in ("scores", "curves", "hits"))
+    cells = []
+    for row in found["cells"]:
+        key = CellKey(*(row[name] for name in _CELL))
+        cells.append(
+            CellRecord(
+                key=key,
+                status=row["status"],
+                reason=row["reason"],
+                chunks=row["chunks"],
+                measures=row["measures"],
+                seconds=row["seconds"],
+                scores=_score_arrays(scores.get(key), order.get(key.dataset, {})),
+                curve=_curve_array(curves.get(key), order.get(key.dataset, {}), tuple(found["budgets"])),
+                hits=_hit_records(hits.get(key)),
+            )
+        )
+    texts = tables["texts"].to_pydict()
+    return Results(
+        config=found["config"],
+        environment=found["environment"],
+        datasets=tuple(found["datasets"]),
+        cells=tuple(cells),
+        comparisons=tuple(found["comparisons"]),
+        queries=queries,
+        texts=dict(zip(texts["chunk_id"], texts["text"], strict=True)),
+        budgets=tuple(found["budgets"]),
+        budget_unit=found["budget_unit"],
+    )
+
+
+def _write_tables(results: Results, folder: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    word, text, number, real = pa.dictionary(pa.int32(), pa.string()), pa.string(), pa.int32(), pa.float64()
+    cell = dict.fromkeys(_CELL, word)
+    gold = pa.list_(pa.struct({"path": text, "start_line": number, "end_line": number}))
+    schemas = {
+        "queries": {"dataset": word, "query_id": text, "text": text, "repo": word, "cluster": word}
+        | {"language": word, "gold": gold},
+        "scores": cell | {"query_id": word, "cluster": word, "measure": word, "value": real},
+        "curves": cell | {"query_id": word, "budget": number, "recall": real},
+        "hits": cell
+        | {"query_id": word, "rank": number, "chunk_id": word, "score": real}
+        | {"path": word, "start_line": number, "end_line": number},
+        "texts": {"chunk_id": text, "text": text},
+    }
+    blocks = {
+        "queries": _query_blocks,
+        "scores": _score_blocks,
+        "curves": _curve_blocks,
+        "hits": _hit_blocks,
+        "texts": _text_blocks,
+    }
+    for name, columns in schemas.items():
+        schema = pa.schema(columns, metadata={"chunkbench_version": str(VERSION)})
+        with pq.ParquetWriter(folder / f"{name}.parquet", schema, compression="zstd") as writer:
+            for block in blocks[name](results):
+                writer.write_table(pa.table(block, schema=schema))
+
+
+def _valid(text: str) -> str:
+    """Return text that UTF-8 can hold: bytes that were not UTF-8 are shown as replacement characters."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _cell_columns(cell: CellRecord, rows: int) -> Block:
+    return {name: [value] * rows for name, value in cell.key._asdict().items()}
+
+
+def _query_blocks(results: Results) -> Iterator[Block]:
+    queries = results.queries
+    yield {
+        "dataset": [query.dataset for query in queries],
+        "query_id": [query.id for query in queries],
+        "text": [_valid(query.text) for query in queries],
+        "repo": [query.repo for query in queries],
+        "cluster": [query.cluster for query in queries],
+        "language": [query.language for query in queries],
+        "gold": [[gold._asdict() for gold in query.gold] for query in queries],
+    }
+
+
+def _score_blocks(results: Results) -> Iterator[Block]:
+    import pyarrow as pa
+
+    for cell in results.cells:
+        queries = results.queries_of(cell.key.dataset)
+        for measure, values in cell.scores.items():
+            yield {
+                **_cell_columns(cell, len(queries)),
+                "query_id": [query.id for query in queries],
+                "cluster": [query.cluster for query in queries],
+                "measure": [measure] * len(queries),
+                "value": pa.array(values, from_pandas=True),  # an undefined value is null, not NaN
+            }
+
+
+def _curve_blocks(results: Results) -> Iterator[Block]:
+    for cell in results.cells:
+        if cell.curve is None:
+            continue
+        queries = results.queries_of(cell.key.dataset)
+        yield {
+            **_cell_columns(cell, cell.curve.size),
+            "query_id": [query.id for query in queries for _ in results.budgets],
+            "budget": list(results.budgets) * len(queries),
+            "recall": cell.curve.ravel(),
+        }
+
+
+def _hit_blocks(results: Results) -> Iterator[Block]:
+    for cell in results.cells:
+        found = [(query_id, hit) for query_id, hits in cell.hits.items() for hit in hits]
+        yield {
+            **_cell_columns(cell, len(found)),
+            "query_id": [query_id for query_id, _ in found],
+            **{name: [getattr(hit, name) for _, hit in found] for name in _HIT},
+        }
+
+
+def _text_blocks(results: Results) -> Iterator[Block]:
+    yield {"chunk_id": sorted(results.texts), "text": [_valid(results.texts[key]) for key in sorted(results.texts)]}
+
+
+def _orders(queries: tuple[QueryRecord, ...]) -> dict[str, dict[str, int]]:
+    """Return, for each dataset, the place of each query in the score arrays."""
+    orders: dict[str, dict[str, int]] = {}
+    for query in queries:
+        order = orders.setdefault(query.dataset, {})
+        order[query.id] = len(order)
+    return orders
+
+
+def _by_cell(table: pa.Table) -> dict[CellKey, dict[str, list[Any]]]:
+    """Return the columns of each cell's rows."""
+    columns = table.to_pydict()
+    groups: dict[CellKey, list[int]] = {}
+    for row, key in enumerate(zip(*(columns[name] for name in _CELL), strict=True)):
+        groups.setdefault(CellKey(*key), []).append(row)
+    rest = [name for name in columns if name not in _CELL]
+    return {key: {name: [columns[name][row] for row in rows] for name in rest} for key, rows in groups.items()}
+
+
+def _score_arrays(rows: dict[str, list[Any]] | None, order: Mapping[str, int]) -> dict[str, np.ndarray]:
+    arrays: dict[str, np.ndarray] = {}
+    for measure, query, value in (
+        zip(*(rows[name] for name in ("measure", "query_id", "value")), strict=True) if rows else ()
+    ):
+        values = arrays.setdefault(measure, np.full(len(order), np.nan))
+        if value is not None:
+            values[order[query]] = value
+    return arrays
+
+
+def _curve_array(
+    rows: dict[str, list[Any]] | None, order: Mapping[str, int], budgets: tuple[int, ...]
+) -> np.ndarray | None:
+    if not rows:
+        return None
+    column = {budget: place for place, budget in enumerate(budgets)}
+    curve = np.full((len(order), len(budgets)), np.nan)
+    for query, budget, recall in zip(rows["query_id"], rows["budget"], rows["recall"], strict=True):
+        curve[order[query], column[budget]] = recall
+    return curve
+
+
+def _hit_records(rows: dict[str, list[Any]] | None) -> dict[str, tuple[HitRecord, ...]]:
+    hits: dict[str, list[HitRecord]] = {}
+    for query, *fields in zip(rows["query_id"], *(rows[name] for name in _HIT), strict=True) if rows else ():
+        hits.setdefault(query, []).append(HitRecord(*fields))
+    return {query: tuple(found) for query, found in hits.items()}

@@ -1,0 +1,234 @@
+"""RepoEval (RepoCoder): function, line and API completion in eight repositories, with three definitions of gold."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from chunkers.errors import UsageError
+from chunkers.sources import Folder
+from ground_truth.archives import unpacked
+from ground_truth.jsonl import Record, read_records
+from ground_truth.lines import LineRange
+from ground_truth.masking import mask_docstrings
+from ground_truth.python_functions import function_at
+from ground_truth.transforms import MaskedLines, Steps, Transform, crlf
+from ground_truth.types import Annotation, Dataset, Query
+
+_LEFT_OUT_OF_SIX = ("CarperAI_trlx", "leopard-ai_betty")
+_LF_IN_CODE_CHUNK = "amazon-science_patchcore-inspection"
+Gold = Literal["prompt", "body", "function"]
+Newlines = Literal["keep", "crlf", "code-chunk"]
+
+
+class _Task(NamedTuple):
+    id: str
+    where: str
+    repo: str
+    path: str
+    prompt: str
+    truth: str
+    name: str
+    context: int
+    """First line of the prompt, from 0."""
+    line: int
+    """First line to be completed, from 0."""
+
+    @property
+    def body(self) -> LineRange:
+        """The lines to be completed, from 1."""
+        count = len(self.truth.removesuffix("\n").split("\n"))
+        return LineRange(self.line + 1, self.line + count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepoEval:
+    """RepoEval from its official files: the tasks (.jsonl) and the repositories (a folder, or their archive)."""
+
+    version: ClassVar[str] = "1"
+
+    path: str
+    """The folder with the tasks and repositories."""
+    level: Literal["function", "line", "api"] = "function"
+    gold: Gold = "body"
+    """`prompt`: the prompt's own lines, as CodeRAG-Bench and code-chunk do; `body`: the lines to complete; `function`:
+    the docstring or signature asks for the whole function, docstrings masked."""
+    repositories: str = "8"
+    """8, 6 (without trlx and betty, as code-chunk and CodeRAG-Bench), or names separated by commas."""
+    newlines: Newlines = "keep"
+    """`crlf` ends lines with CR LF; `code-chunk` does so in all but patchcore, as its stored vectors were made."""
+    mask: Literal["none", "query"] = "none"
+    """`query` blanks the lines that a query was taken from, except lines that are gold."""
+
+    def __post_init__(self) -> None:
+        if self.mask == "query" and self.gold == "prompt":
+            raise UsageError("mask=query with gold=prompt would blank the gold: choose gold=body or gold=function")
+
+    def load(self) -> Dataset:
+        """Return the dataset; every task's lines are checked against its file."""
+        home = Path(self.path).expanduser()
+        tasks = _tasks(_task_file(home, self.level), self.level)
+        chosen = _choose(self.repositories, sorted({task.repo for task in tasks}))
+        root = _repositories(home)
+        folders = {name: _folder(root, name) for name in chosen}
+        tasks = [task for task in tasks if task.repo in folders]
+        _check(tasks, folders)
+        questions = [_question(task, folders[task.repo], self.gold) for task in tasks]
+        masks = _own_lines(questions) if self.mask == "query" else {}
+        return Dataset(
+            name=f"repoeval-{self.level}-{self.gold}",
+            repositories=tuple(
+                dataclasses.replace(folder, transform=self._transform(name, masks)) for name, folder in folders.items()
+            ),
+            queries=tuple(Query(one.task.id, one.text, one.task.repo, expected=one.task.truth) for one in questions),
+            annotations=tuple(Annotation(one.task.id, one.task.repo, one.task.path, *one.gold) for one in questions),
+            details=self._details(questions, masks),
+        )
+
+    def _transform(self, name: str, masks: Mapping[tuple[str, str], Any]) -> Transform | None:
+        mine = {path: tuple(lines) for (repo, path), lines in masks.items() if repo == name}
+        steps: list[Transform] = []
+        if self.gold == "function":
+            steps.append(mask_docstrings)
+        if mine:
+            steps.append(MaskedLines.of(mine))
+        if self.newlines == "crlf" or (self.newlines == "code-chunk" and name != _LF_IN_CODE_CHUNK):
+            steps.append(crlf)
+        return Steps(tuple(steps)) if steps else None
+
+    def _details(self, questions: Sequence[_Question], masks: Mapping[Any, Sequence[int]]) -> dict[str, Any]:
+        gold_lines = sorted(one.gold.last - one.gold.first + 1 for one in questions)
+        return {
+            "gold": self.gold,
+            "level": self.level,
+            "newlines": self.newlines,
+            "queries_from": dict(Counter(one.source for one in questions)),
+            "median_gold_lines": gold_lines[len(gold_lines) // 2],
+            "masked_lines": sum(len(lines) for lines in masks.values()),
+        }
+
+
+class _Question(NamedTuple):
+    task: _Task
+    text: str
+    source: str
+    own: LineRange
+    """The lines that the text was taken from."""
+    gold: LineRange
+
+
+def _task_file(home: Path, level: str) -> Path:
+    if home.is_file():
+        return home
+    found = sorted(home.glob(f"{level}_level_completion*.jsonl"))
+    if not found:
+        raise UsageError(f"{home} has no {level}_level_completion*.jsonl: give the folder of RepoEval's datasets")
+    # Contexts of several lengths are published; 2k is what all published retrieval protocols use.
+    return next((path for path in found if "2k_context" in path.name), found[0])
+
+
+def _tasks(path: Path, level: str) -> list[_Task]:
+    """Return the tasks, numbered per repository because their own ids all end in "idx"."""
+    numbers: Counter[str] = Counter()
+    tasks = []
+    for record in read_records(path):
+        meta = record.inner("metadata")
+        parts = meta.fields.get("fpath_tuple")
+        if not isinstance(parts, list | tuple) or len(parts) < 2 or not all(isinstance(part, str) for part in parts):
+            raise UsageError(f"{record.where}: fpath_tuple is {parts!r}: repository and path were expected")
+        tasks.append(_task(record, meta, parts, numbers[parts[0]], level))
+        numbers[parts[0]] += 1
+    if not tasks:
+        raise UsageError(f"{path} has no tasks")
+    return tasks
+
+
+def _task(record: Record, meta: Record, parts: Sequence[str], number: int, level: str) -> _Task:
+    return _Task(
+        id=f"{parts[0]}/{number}",
+        where=record.where,
+        repo=parts[0],
+        path="/".join(parts[1:]),
+        prompt=record.text("prompt"),
+        truth=meta.text("ground_truth"),
+        name=str(meta.fields.get("function_name", "")),
+        context=meta.number("context_start_lineno"),
+        line=meta.number("lineno" if level == "function" else "line_no"),
+    )
+
+
+def _choose(text: str, names: Sequence[str]) -> list[str]:
+    if text == "8":
+        return list(names)
+    if text == "6":
+        return [name for name in names if name not in _LEFT_OUT_OF_SIX]
+    wanted = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in wanted if name not in names]
+    if unknown or not wanted:
+        raise UsageError(f"repositories is {text!r}; write 6, 8 or names of {', '.join(names)}")
+    return wanted
+
+
+def _repositories(home: Path) -> Path:
+    """Return the folder of the repositories, unpacking their archive where only that is there."""
+    home = home.parent if home.is_file() else home
+    if (home / "repositories").is_dir():
+        return home / "repositories"
+    for archive in sorted(home.glob("repositories.tar*")):
+        return unpacked(archive)
+    return home
+
+
+def _folder(root: Path, name: str) -> Folder:
+    """Return every Python file of a repository, as the published protocols index them."""
+    base = root / name
+    if not base.is_dir():
+        raise UsageError(f"{root} has no folder {name}: unpack the repositories of RepoEval there")
+    found = (path.relative_to(base).as_posix() for path in base.rglob("*.py") if path.is_file())
+    return Folder(name, base, tuple(sorted(found)))
+
+
+def _check(tasks: Sequence[_Task], folders: Mapping[str, Folder]) -> None:
+    """Raise unless the lines to be completed are those of the file."""
+    for task in tasks:
+        source = folders[task.repo].read(task.path)
+        if source is None:
+            raise UsageError(f"{task.where}: {task.repo}/{task.path} is not there: use the archive of the same release")
+        lines = source.data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+        if "\n".join(lines[task.body.first - 1 : task.body.last]) != task.truth.removesuffix("\n"):
+            raise UsageError(
+                f"{task.where}: lines {task.body.first}-{task.body.last} of {task.repo}/{task.path} are not the task's "
+                "ground_truth: use the archive of the same release"
+            )
+
+
+def _question(task: _Task, folder: Folder, gold: Gold) -> _Question:
+    prompt = LineRange(task.context + 1, task.line)
+    if gold == "prompt":
+        return _Question(task, task.prompt, "prompt", prompt, LineRange(task.context + 1, task.line + 1))
+    if gold == "body":
+        return _Question(task, task.prompt, "prompt", prompt, task.body)
+    source = folder.read(task.path)
+    found = function_at(source.data, task.body.first, name=task.name) if source else None
+    if found is None:
+        raise UsageError(f"{task.where}: {task.path} has no function {task.name!r} at line {task.body.first}")
+    if found.doc:
+        return _Question(task, found.doc, "docstring", found.signature_lines, found.lines)
+    return _Question(task, found.signature, "signature", found.signature_lines, found.lines)
+
+
+def _own_lines(questions: Sequence[_Question]) -> dict[tuple[str, str], list[int]]:
+    """Return for each file the lines that are some query's own and no task's gold; docstrings are masked anyway."""
+    own: dict[tuple[str, str], set[int]] = {}
+    gold: dict[tuple[str, str], set[int]] = {}
+    for one in questions:
+        key = (one.task.repo, one.task.path)
+        if one.source != "docstring":
+            own.setdefault(key, set()).update(range(one.own.first, one.own.last + 1))
+        kept = one.gold if one.source == "prompt" else one.task.body
+        gold.setdefault(key, set()).update(range(kept.first, kept.last + 1))
+    return {key: sorted(lines - gold[key]) for key, lines in own.items() if lines - gold[key]}

@@ -1,0 +1,96 @@
+"""Rows of published files: JSON Lines, JSON or Parquet, each with its number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chunkers.errors import UsageError
+
+
+class Record(NamedTuple):
+    """One row and where it stands, for messages."""
+
+    where: str
+    fields: dict[str, Any]
+
+    def text(self, name: str) -> str:
+        """Return a field that must be a text."""
+        value = self.fields.get(name)
+        if not isinstance(value, str):
+            raise UsageError(f"{self.where}: {name} is {_short(value)}: a text was expected")
+        return value
+
+    def number(self, name: str) -> int:
+        """Return a field that must be a whole number of at least 0."""
+        value = self.fields.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise UsageError(f"{self.where}: {name} is {_short(value)}: a whole number of at least 0 was expected")
+        return value
+
+    def inner(self, name: str) -> Record:
+        """Return a field that must be an object; a text is read as JSON."""
+        value = self.fields.get(name)
+        if not isinstance(value, dict):
+            raise UsageError(f"{self.where}: {name} is {_short(value)}: an object was expected")
+        return Record(self.where, value)
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Yield the rows of a .jsonl, .json (a list) or .parquet file; raise, naming file and row, where one is broken."""
+    if not path.is_file():
+        raise UsageError(f"{path} is not a file: give the path of the dataset")
+    if path.suffix == ".parquet":
+        yield from _parquet(path)
+    elif path.suffix == ".json":
+        yield from _json(path)
+    else:
+        yield from _lines(path)
+
+
+def _lines(path: Path) -> Iterator[Record]:
+    with path.open(encoding="utf-8-sig") as file:
+        try:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield _record(path, number, json.loads(line))
+        except json.JSONDecodeError as error:
+            raise UsageError(f"{path}:{number}: not JSON ({error.msg}): one object per line was expected") from None
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{path} is not UTF-8 ({error.reason}): is it the right file?") from None
+
+
+def _json(path: Path) -> Iterator[Record]:
+    try:
+        value = json.loads(path.read_text("utf-8-sig"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not JSON: {error}") from None
+    if not isinstance(value, list):
+        raise UsageError(f"{path} holds a JSON {type(value).__name__}: a list of objects was expected")
+    for number, row in enumerate(value, 1):
+        yield _record(path, number, row)
+
+
+def _parquet(path: Path) -> Iterator[Record]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows = pq.read_table(path).to_pylist()
+    except pa.ArrowInvalid as error:
+        raise UsageError(f"{path} is not a Parquet file: {str(error).splitlines()[0]}") from None
+    for number, row in enumerate(rows, 1):
+        yield _record(path, number, row)
+
+
+def _record(path: Path, number: int, value: object) -> Record:
+    if not isinstance(value, dict):
+        raise UsageError(f"{path}:{number}: a JSON {type(value).__name__}: an object was expected")
+    return Record(f"{path}:{number}", value)
+
+
+def _short(value: object) -> str:
+    text = "missing" if value is None else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,137 @@
+"""Queries from history: a commit's message asks, the lines it changed answer, at the commit before it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from chunkers.errors import UsageError
+from ground_truth.git import is_git, run_git
+from ground_truth.miners.query_text import MIN_WORDS
+from ground_truth.miners.types import Mined
+from ground_truth.patches import FilePatch, merged, parse_patch
+from ground_truth.source_paths import has_test_word, is_source
+from ground_truth.types import Annotation, Query
+
+MAX_CHANGED_LINES = 200
+MAX_QUERY_WORDS = 120
+_BOT = re.compile(r"\[bot\]|\bbot\b|dependabot|renovate|greenkeeper|pre-commit-ci|github-actions|snyk", re.IGNORECASE)
+_CHORE = re.compile(
+    r"^(revert|merge|release|bump|version|prepare (for )?release|back to development|update (dependenc|changelog)"
+    r"|changelog|wip\b|fixup!|squash!)|\bv?\d+\.\d+\.\d+\s*$",
+    re.IGNORECASE,
+)
+_FORMATTING = re.compile(
+    r"\b(re)?format(ted|ting)?\b|\bblack(en)?\b|\bisort\b|\bflake8\b|\blint(er|ing)?\b|\bpep ?8\b|\bprettier\b"
+    r"|\bgofmt\b|\brustfmt\b|\bruff\b|\bwhitespace\b|\bindentation\b|\btypos?\b|\bspelling\b|\bcode style\b",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(r"^[A-Z][A-Za-z-]+(-by|-off-by|-id|-on): .*$|^(https?://\S+|git-svn-id:.*)$", re.MULTILINE)
+_REFERENCE = re.compile(
+    r"\s*\((?:#\d+|gh-\d+)(?:,\s*#\d+)*\)|\b(?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?):? #\d+\b\.?", re.IGNORECASE
+)
+
+
+class _Commit(NamedTuple):
+    id: str
+    parents: tuple[str, ...]
+    author: str
+    subject: str
+    body: str
+
+    @property
+    def query(self) -> str:
+        """The message without trailers and issue numbers, up to a readable length."""
+        body = _TRAILER.sub("", self.body).strip().split("\n\n")[0]
+        text = " ".join(_REFERENCE.sub("", f"{self.subject}\n{body}").split())
+        return " ".join(text.split()[:MAX_QUERY_WORDS])
+
+
+def mine_commits(
+    clone: Path, *, name: str, limit: int | None = None, seed: int = 0, max_files: int = 5, revision: str = "HEAD"
+) -> Mined:
+    """Return at most ``limit`` queries from the history of a clone, chosen by the seed alone.
+
+    Each query searches the parent of its commit, whose hash is in ``commits``. Commits are drawn in an order that the
+    seed gives and looked into until the cap is reached; the rest is counted as such.
+    """
+    if not is_git(clone):
+        raise UsageError(f"{clone} is not a git clone: commits are mined from history")
+    dropped: Counter[str] = Counter()
+    queries: list[Query] = []
+    notes: list[Annotation] = []
+    parents: dict[str, str] = {}
+    hopeful = [one for one in _history(clone, revision) if not _note(dropped, _message_reason(one))]
+    hopeful.sort(key=lambda one: hashlib.sha256(f"{seed}\0{one.id}".encode()).digest())
+    for position, commit in enumerate(hopeful):
+        if limit is not None and len(queries) == limit:
+            dropped["over the cap"] += len(hopeful) - position
+            break
+        patches = _patches(clone, commit)
+        if _note(dropped, _change_reason(patches, max_files)):
+            continue
+        query_id, repo = f"{name}:{commit.id[:12]}", f"{name}@{commit.parents[0][:12]}"
+        queries.append(Query(query_id, commit.query, repo, group=name))
+        parents[query_id] = commit.parents[0]
+        notes += [
+            Annotation(query_id, repo, patch.old_path or "", lines.first, lines.last)
+            for patch in _gold_files(patches)
+            for lines in merged(patch.changed)
+        ]
+    return Mined(tuple(queries), tuple(notes), +dropped, parents)
+
+
+def _history(clone: Path, revision: str) -> list[_Commit]:
+    out = run_git(clone, "log", "-z", "--format=%H%x01%P%x01%an <%ae>%x01%s%x01%b", "--end-of-options", revision, "--")
+    rows = (entry.decode("utf-8", "replace").split("\x01") for entry in out.split(b"\0") if entry.strip())
+    return [_Commit(row[0].strip(), tuple(row[1].split()), row[2], row[3], row[4]) for row in rows if len(row) == 5]
+
+
+def _message_reason(commit: _Commit) -> str:
+    """Return why a commit makes no query, as far as its message tells, or nothing."""
+    if len(commit.parents) != 1:
+        return "merge" if commit.parents else "first commit"
+    if _BOT.search(commit.author):
+        return "bot"
+    if _CHORE.search(commit.subject):
+        return "release, revert or chore"
+    if _FORMATTING.search(commit.subject):
+        return "formatting"
+    return "message too short" if len(commit.query.split()) < MIN_WORDS else ""
+
+
+def _patches(clone: Path, commit: _Commit) -> list[FilePatch]:
+    """Return the commit's changes other than of whitespace."""
+    options = ("-p", "-w", "-U3", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
+    out = run_git(clone, "diff-tree", *options, commit.parents[0], commit.id)
+    return parse_patch(out.decode("utf-8", "replace"), where=f"{clone} commit {commit.id[:12]}")
+
+
+def _gold_files(patches: list[FilePatch]) -> list[FilePatch]:
+    return [
+        patch
+        for patch in patches
+        if patch.old_path and patch.changed and is_source(patch.old_path) and not has_test_word(patch.old_path)
+    ]
+
+
+def _change_reason(patches: list[FilePatch], max_files: int) -> str:
+    """Return why a commit makes no query, as far as its changes tell, or nothing."""
+    if not any(patch.changed for patch in patches):
+        return "only new files, whitespace or binary changes" if patches else "changes whitespace only"
+    gold = _gold_files(patches)
+    if not gold:
+        return "no source lines changed"
+    if len(patches) > 4 * max_files or len(gold) > max_files:
+        return "too many files"
+    changed = sum(lines.last - lines.first + 1 for patch in gold for lines in patch.changed)
+    return "too many lines" if changed > MAX_CHANGED_LINES else ""
+
+
+def _note(dropped: Counter[str], reason: str) -> str:
+    if reason:
+        dropped[reason] += 1
+    return reason

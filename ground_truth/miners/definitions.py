@@ -1,0 +1,22 @@
+"""Which languages have documented definitions that can be mined and masked, and how they are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chunkers.types import SourceFile
+from ground_truth.miners.python_docstrings import python_definitions
+from ground_truth.miners.types import Definition
+
+_FINDERS: dict[str, Callable[[bytes], list[Definition]]] = {"python": python_definitions}
+
+
+def definitions(source: SourceFile) -> list[Definition]:
+    """Return the documented definitions of a file; none where the language has no finder."""
+    finder = _FINDERS.get(source.language or "")
+    return finder(source.data) if finder else []
+
+
+def minable_languages() -> frozenset[str]:
+    """Return the languages whose documentation can be mined."""
+    return frozenset(_FINDERS)

@@ -1,0 +1,179 @@
+"""From annotated lines to relevant chunks, by a named rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from ground_truth.chunk_table import ChunkTable, LineAxis, place_annotations
+from ground_truth.intervals import Intervals, Pairs, overlapping
+from ground_truth.rules import Rule
+from ground_truth.types import Annotation, Qrels, Query
+
+FRACTION = 1_000_000
+"""What grades are multiplied by where they are fractions, because qrels hold integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """Qrels and what a reader needs to weigh them."""
+
+    qrels: Qrels
+    rule: Rule
+    scale: int
+    """The grade of the annotations times this is the grade in the qrels: 1, or a million for fractions."""
+
+    @property
+    def relevant(self) -> dict[str, int]:
+        """|REL| of each query."""
+        return {query: len(grades) for query, grades in self.qrels.items()}
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """The queries left without a relevant chunk."""
+        return tuple(query for query, grades in self.qrels.items() if not grades)
+
+    def report(self) -> dict[str, Any]:
+        """Return the rule, how many chunks are relevant per query, and the share of queries that have none."""
+        counts = np.array(list(self.relevant.values()) or [0])
+        return {
+            "rule": str(self.rule),
+            "queries": len(self.qrels),
+            "relevant_per_query": {
+                "mean": round(float(counts.mean()), 4),
+                "median": float(np.median(counts)),
+                "max": int(counts.max()),
+            },
+            "uncovered_queries": len(self.uncovered),
+            "uncovered_share": round(len(self.uncovered) / max(1, len(self.qrels)), 4),
+            "grade_scale": self.scale,
+        }
+
+
+class _Gold(NamedTuple):
+    """Gold ranges in order of query and position: one per annotation, or one per region of overlapping ones."""
+
+    query: np.ndarray
+    lines: Intervals
+    grade: np.ndarray
+    size: np.ndarray
+
+
+class _Relevant(NamedTuple):
+    query: np.ndarray
+    chunk: np.ndarray
+    grade: np.ndarray
+
+
+def make_qrels(
+    rule: Rule, queries: Sequence[Query], annotations: Sequence[Annotation], chunks: ChunkTable
+) -> Judgements:
+    """Return the chunks that are relevant to each query; a query that has none has an empty mapping."""
+    numbers = {query.id: number for number, query in enumerate(queries)}
+    annotations = [note for note in annotations if note.grade > 0]
+    for note in annotations:
+        if note.query_id not in numbers:
+            raise UsageError(f"an annotation of {note.path} names query {note.query_id!r}, which is not there")
+    gold = _gold(rule, annotations, numbers, chunks.axis)
+    spread = chunks.lines.touched if rule.blank else chunks.lines.text
+    found = _apply(rule, gold, overlapping(gold.lines, spread), chunks)
+    whole = rule.name != "graded" and all(float(note.grade).is_integer() for note in annotations)
+    scale = 1 if whole else FRACTION
+    qrels: dict[str, dict[str, int]] = {query.id: {} for query in queries}
+    grades = np.maximum(1, np.rint(found.grade * scale).astype(np.int64))
+    for number, chunk, grade in zip(found.query.tolist(), found.chunk.tolist(), grades.tolist(), strict=True):
+        known = qrels[queries[number].id]
+        name = chunks.ids[chunk]
+        known[name] = max(grade, known.get(name, 0))
+    return Judgements(qrels, rule, scale)
+
+
+def _gold(rule: Rule, annotations: Sequence[Annotation], numbers: Mapping[str, int], axis: LineAxis) -> _Gold:
+    table = place_annotations(axis, annotations)
+    lines = table.touched if rule.blank else table.text
+    query = np.array([numbers[note.query_id] for note in annotations], dtype=np.int64)
+    grade = np.array([note.grade for note in annotations], dtype=np.float64)
+    order = np.lexsort((lines.last, lines.first, query))
+    lines = Intervals(lines.first[order], lines.last[order])
+    gold = _Gold(query[order], lines, grade[order], table.sizes[order])
+    return gold if rule.name == "any" else _merge(gold, axis)
+
+
+def _merge(gold: _Gold, axis: LineAxis) -> _Gold:
+    """Join the overlapping ranges of a query to regions, each with the highest grade of its parts."""
+    regions: list[list[float]] = []
+    for query, first, last, grade in zip(gold.query, gold.lines.first, gold.lines.last, gold.grade, strict=True):
+        if last < first:
+            continue
+        if regions and regions[-1][0] == query and first <= regions[-1][2]:
+            regions[-1][2:] = [max(last, regions[-1][2]), max(grade, regions[-1][3])]
+        else:
+            regions.append([query, first, last, grade])
+    columns = np.array(regions, dtype=np.float64).reshape(-1, 4).T
+    whole = columns[:3].astype(np.int64)
+    return _Gold(whole[0], Intervals(whole[1], whole[2]), columns[3], axis.count(whole[1], whole[2]))
+
+
+def _apply(rule: Rule, gold: _Gold, pairs: Pairs, chunks: ChunkTable) -> _Relevant:
+    left, right = pairs
+    found = _Relevant(gold.query[left], right, gold.grade[left])
+    if rule.name == "any":
+        return found
+    if rule.name == "min_cover":
+        return _min_cover(gold, pairs, chunks)
+    text = chunks.lines.text
+    first = np.maximum(gold.lines.first[left], text.first[right])
+    shared = chunks.axis.count(first, np.minimum(gold.lines.last[left], text.last[right]))
+    if rule.name == "best_cover":
+        order = np.lexsort((right, chunks.lines.sizes[right], -shared, left))
+        best = order[np.unique(left[order], return_index=True)[1]]
+        return _Relevant(*(column[best] for column in found))
+    share = _share(rule, found, shared, gold.size[left], chunks.lines.sizes[right])
+    if rule.name == "graded":
+        return found._replace(grade=found.grade * share)
+    # A hair's breadth keeps 0.3 of ten lines at three lines, whatever the division rounds to.
+    kept = share >= rule.threshold - 1e-9
+    return _Relevant(*(column[kept] for column in found))
+
+
+def _share(rule: Rule, found: _Relevant, shared: np.ndarray, gold: np.ndarray, chunk: np.ndarray) -> np.ndarray:
+    """Return for each pair the share that the rule looks at."""
+    if rule.name == "iou" or (rule.name == "graded" and rule.share == "iou"):
+        return np.asarray(shared / (gold + chunk - shared))
+    if rule.name == "annotation_fraction" or (rule.name == "graded" and rule.share == "coverage"):
+        return np.asarray(shared / gold)
+    # What part of a chunk is gold counts all regions of the query that lie in it; regions never overlap.
+    _, pair_of = np.unique(np.stack((found.query, found.chunk)), axis=1, return_inverse=True)
+    totals = np.bincount(pair_of.ravel(), weights=shared, minlength=1)
+    return np.asarray(totals[pair_of.ravel()] / chunk)
+
+
+def _min_cover(gold: _Gold, pairs: Pairs, chunks: ChunkTable) -> _Relevant:
+    """Return the fewest chunks that hold all gold lines any chunk holds: always the one that reaches furthest."""
+    text = chunks.lines.text
+    bounds = np.searchsorted(pairs.left, np.arange(len(gold.query) + 1))
+    chosen: list[tuple[int, int]] = []
+    query, reached = -1, -1
+    for region in range(len(gold.query)):
+        if gold.query[region] != query:
+            query, reached = int(gold.query[region]), -1
+        options = pairs.right[bounds[region] : bounds[region + 1]]
+        last = int(gold.lines.last[region])
+        position = max(int(gold.lines.first[region]), reached + 1)
+        while len(options) and (position := chunks.axis.next_text(position)) <= last:
+            holding = options[(text.first[options] <= position) & (text.last[options] >= position)]
+            if not len(holding):
+                position += 1
+                continue
+            best = holding[np.lexsort((holding, chunks.lines.sizes[holding], -text.last[holding]))[0]]
+            chosen.append((query, int(best)))
+            reached = int(text.last[best])
+            position = reached + 1
+    queries, covers = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
+    width = len(chunks.ids)
+    kept = np.isin(gold.query[pairs.left] * width + pairs.right, queries * width + covers)
+    return _Relevant(gold.query[pairs.left][kept], pairs.right[kept], gold.grade[pairs.left][kept])

@@ -1,0 +1,98 @@
+"""A repository at a commit, read from a clone or bare mirror."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from chunkers.errors import UsageError
+from chunkers.languages import DATA_LANGUAGES, language_of
+from chunkers.sources import MAX_BYTES, Skipped, unfit_content, unfit_path
+from chunkers.types import SourceFile
+from ground_truth.git import Blob, list_tree, read_blobs, resolve_commit
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The source files of one commit; each reading goes through one git process and touches no work tree."""
+
+    name: str
+    clone: Path
+    commit: str
+    blobs: tuple[Blob, ...]
+    keep: frozenset[str]
+    skipped_paths: tuple[Skipped, ...] = ()
+    transform: Callable[[SourceFile], SourceFile] | None = None
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was left out; contents are looked at when this is asked."""
+        found = [Skipped(blob.path, why) for blob, data in self._contents() if (why := self._unfit(blob.path, data))]
+        return tuple(sorted([*self.skipped_paths, *found]))
+
+    def files(self) -> Iterator[SourceFile]:
+        """Yield the files in path order."""
+        for blob, data in self._contents():
+            if not self._unfit(blob.path, data):
+                yield self._source(blob.path, data)
+
+    def read(self, path: str) -> SourceFile | None:
+        """Return one file, or None where the snapshot does not hold it."""
+        blob = self._by_path.get(path)
+        if blob is None:
+            return None
+        data = next(read_blobs(self.clone, [blob.object_id]))
+        return None if self._unfit(path, data) else self._source(path, data)
+
+    @functools.cached_property
+    def _by_path(self) -> dict[str, Blob]:
+        return {blob.path: blob for blob in self.blobs}
+
+    def _contents(self) -> Iterator[tuple[Blob, bytes]]:
+        return zip(self.blobs, read_blobs(self.clone, [blob.object_id for blob in self.blobs]), strict=True)
+
+    def _unfit(self, path: str, data: bytes) -> str:
+        return unfit_content(path, data, wanted=path in self.keep)
+
+    def _source(self, path: str, data: bytes) -> SourceFile:
+        source = SourceFile(path, data, language_of(path), self.name)
+        return self.transform(source) if self.transform else source
+
+
+def take_snapshot(
+    clone: Path,
+    commit: str,
+    *,
+    name: str,
+    keep: Collection[str] = (),
+    languages: Collection[str] = (),
+    transform: Callable[[SourceFile], SourceFile] | None = None,
+) -> Snapshot:
+    """Return the commit's source files; paths in ``keep`` stay whatever the filters say."""
+    full = resolve_commit(clone, commit)
+    if full is None:
+        raise UsageError(f"{clone} has no commit {commit}: fetch it, or give a clone with the whole history")
+    blobs, skipped = [], []
+    for blob in list_tree(clone, full):
+        reason = "" if blob.path in keep else _unwanted(blob, languages)
+        if reason:
+            skipped.append(Skipped(blob.path, reason))
+        else:
+            blobs.append(blob)
+    return Snapshot(name, clone, full, tuple(blobs), frozenset(keep), tuple(skipped), transform)
+
+
+def _unwanted(blob: Blob, languages: Collection[str]) -> str:
+    """Return why a file is left out without a look at its contents, or nothing."""
+    language = language_of(blob.path)
+    if reason := unfit_path(blob.path):
+        return reason
+    if language is None:
+        return "no known language"
+    if language in DATA_LANGUAGES:
+        return "data file"
+    if languages and language not in languages:
+        return "other language"
+    return f"over {MAX_BYTES // 1000} kB" if blob.size > MAX_BYTES else ""

@@ -1,0 +1,98 @@
+"""`chunkbench chunk`: show where a chunker cuts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from chunkers.errors import UsageError
+from chunkers.registry import CHUNKERS
+from chunkers.sources import Folder, walk
+from chunkers.splitting import chunk_file
+from chunkers.types import Chunk, Chunker
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--chunker", "specs", multiple=True, default=("cast",), show_default=True, help="A spec; twice to compare two."
+)
+@click.option("--stats", is_flag=True, help="Counts, sizes, fallbacks and throughput instead of chunks.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per chunk (or, with --stats, per chunker).")
+def command(path: Path, specs: tuple[str, ...], *, stats: bool, as_json: bool) -> None:
+    """Show the chunks of a file, or how large those of a folder are.
+
+    \b
+    chunkbench chunk app.py                                         numbered, coloured boundaries
+    chunkbench chunk app.py --chunker cast --chunker fixed-lines    side by side
+    chunkbench chunk src --stats --chunker cast --chunker fixed-nws sizes, fallbacks, throughput
+    chunkbench chunk src --chunker cast:size=1500 --json            one JSON object per chunk and line
+    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    chunkers = {spec: CHUNKERS.create(spec) for spec in specs}
+    folder = walk(path)
+    if not folder.paths:
+        raise UsageError(f"{path} holds no source files{_because(folder)}")
+    if folder.skipped:
+        click.echo(f"{len(folder.skipped)} skipped{_because(folder)}", err=True)
+    if stats or (path.is_dir() and not as_json):
+        _print_stats(folder, chunkers, as_json=as_json)
+    elif as_json:
+        _print_chunks(folder, chunkers)
+    else:
+        _print_view(folder, chunkers)
+
+
+def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
+    for source in folder.files():
+        for spec, chunker in chunkers.items():
+            which = {"chunker": spec} if len(chunkers) > 1 else {}
+            for chunk in chunk_file(chunker, source):
+                click.echo(json.dumps({**which, **_row(chunk)}))
+
+
+def _print_view(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
+    from rich.console import Console
+
+    from scripts.chunk_view import show_file
+
+    console = Console()
+    for source in folder.files():
+        show_file(console, source, chunkers)
+
+
+def _print_stats(folder: Folder, chunkers: Mapping[str, Chunker], *, as_json: bool) -> None:
+    from rich.console import Console
+
+    from scripts.chunk_view import measure_folder, show_stats
+
+    measured = measure_folder(folder, chunkers)
+    if as_json:
+        for one in measured:
+            click.echo(json.dumps(one.row()))
+        return
+    show_stats(Console(), measured)
+    for one in measured:
+        for reason, count in one.fallbacks.most_common():
+            click.echo(f"{one.spec}: {count} files cut by lines: {reason}", err=True)
+
+
+def _because(folder: Folder) -> str:
+    reasons = Counter(skipped.reason for skipped in folder.skipped)
+    listed = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+    return f" ({listed})" if listed else ""
+
+
+def _row(chunk: Chunk) -> dict[str, object]:
+    """Return the command's contract: these keys are for others to read."""
+    return {
+        "id": chunk.id,
+        "path": chunk.path,
+        "language": chunk.language,
+        **chunk.span._asdict(),
+        "text": chunk.text,
+        "header": chunk.header,
+    }

@@ -1,0 +1,161 @@
+"""What `chunkbench chunk` shows to people: a file with its boundaries, or a folder's sizes."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from chunkers.coverage import Coverage, coverage, total
+from chunkers.distribution import Distribution, distribution
+from chunkers.sizes import ruler
+from chunkers.sources import Folder
+from chunkers.splitting import chunk_file
+from chunkers.types import Chunk, Chunker, Piece, SizeUnit, SourceFile
+
+_COLOURS = ("cyan", "yellow", "green", "magenta")
+_BARS = " ▁▂▃▄▅▆▇█"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]")
+
+
+def show_file(console: Console, source: SourceFile, chunkers: Mapping[str, Chunker]) -> None:
+    """Print the file once per chunker, side by side, each chunk under a numbered line in its colour."""
+    table = Table.grid(padding=(0, 2), expand=True)
+    views = []
+    for spec, chunker in chunkers.items():
+        table.add_column(ratio=1)
+        views.append(_chunked(spec, chunker, source))
+    table.add_row(*views)
+    console.print(table)
+
+
+def _chunked(spec: str, chunker: Chunker, source: SourceFile) -> RenderableType:
+    chunks = chunk_file(chunker, source)
+    reason = fallback_reason(chunker, source)
+    title = Text(f"{source.path} · {spec} · {len(chunks)} chunks", style="bold")
+    title.append(f" · fallback: {reason}" if reason else "", style="red")
+    units = ruler(source.data, "nws")
+    parts: list[RenderableType] = [title]
+    for number, chunk in enumerate(chunks, start=1):
+        span, colour = chunk.span, _COLOURS[number % len(_COLOURS)]
+        size = units.count(span.start_byte, span.end_byte)
+        place = f"lines {span.start_line}-{span.end_line} · {size} nws"
+        parts.append(Text(f"━━ {number} · {place}", style=f"bold {colour}"))
+        if chunk.header:
+            parts.append(Text(printable(chunk.header), style=f"italic dim {colour}"))
+        parts.append(_numbered(chunk, colour))
+    return Group(*parts)
+
+
+def _numbered(chunk: Chunk, colour: str) -> Text:
+    text = Text(no_wrap=True, overflow="ellipsis")
+    body = chunk.text.removesuffix("\n").split("\n")
+    for number, line in enumerate(body, start=chunk.span.start_line):
+        text.append(f"{number:>5} │ ", style=colour)
+        text.append(printable(line.removesuffix("\r")).expandtabs(4) + "\n")
+    text.rstrip()
+    return text
+
+
+def printable(text: str) -> str:
+    """Return the text with characters that would move a terminal's cursor shown as a dot."""
+    return _CONTROL.sub("·", text)
+
+
+def fallback_reason(chunker: Chunker, source: SourceFile) -> str | None:
+    """Return why the chunker does not split this file as its name promises, if it says so."""
+    ask = getattr(chunker, "fallback", None)
+    return ask(source) if ask is not None else None
+
+
+@dataclass
+class Stats:
+    """What one chunker makes of a folder."""
+
+    spec: str
+    unit: SizeUnit = "nws"
+    files: int = 0
+    size: int = 0
+    seconds: float = 0.0
+    sizes: list[int] = field(default_factory=list)
+    coverages: list[Coverage] = field(default_factory=list)
+    fallbacks: Counter[str] = field(default_factory=Counter)
+
+    def add(self, chunker: Chunker, source: SourceFile) -> None:
+        """Chunk one more file and count it."""
+        begun = time.perf_counter()
+        chunks = chunk_file(chunker, source)
+        self.seconds += time.perf_counter() - begun
+        self.files += 1
+        self.size += len(source.data)
+        units = ruler(source.data, self.unit)
+        self.sizes += [units.count(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
+        self.coverages.append(coverage(source.data, [Piece(c.span.start_byte, c.span.end_byte) for c in chunks]))
+        if reason := fallback_reason(chunker, source):
+            self.fallbacks[reason] += 1
+
+    def row(self) -> dict[str, object]:
+        """Return the figures as plain values."""
+        sizes, covered = distribution(self.sizes), total(self.coverages)
+        return {
+            "chunker": self.spec,
+            "files": self.files,
+            "bytes": self.size,
+            "unit": self.unit,
+            "chunks": sizes.count,
+            "mean": sizes.mean,
+            **sizes.quantiles,
+            "histogram": {"edges": sizes.edges, "counts": sizes.bins},
+            "lost": covered.lost,
+            "doubled": covered.doubled,
+            "fallbacks": dict(self.fallbacks),
+            "seconds": self.seconds,
+        }
+
+
+def measure_folder(folder: Folder, chunkers: Mapping[str, Chunker]) -> list[Stats]:
+    """Return the figures of each chunker over the same files, each file read once."""
+    stats = [Stats(spec) for spec in chunkers]
+    for source in folder.files():
+        for one, chunker in zip(stats, chunkers.values(), strict=True):
+            one.add(chunker, source)
+    return stats
+
+
+def show_stats(console: Console, stats: list[Stats]) -> None:
+    """Print one row per chunker."""
+    title = (
+        f"{stats[0].files} files, {stats[0].size / 1e6:.2f} MB; sizes in {stats[0].unit}, bars from 0 to the largest"
+    )
+    table = Table(title=title, box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("chunker", overflow="fold", min_width=13)
+    for name in ("chunks", "mean", "p5", "p50", "p95", "max", "sizes", "lost", "doubled", "fallbacks", "MB/s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in stats:
+        sizes, covered = distribution(one.sizes), total(one.coverages)
+        quantiles = [str(sizes.quantiles.get(name, "")) for name in ("p5", "p50", "p95", "max")]
+        table.add_row(
+            one.spec,
+            str(sizes.count),
+            f"{sizes.mean:.0f}",
+            *quantiles,
+            histogram(sizes),
+            f"{1 - covered.kept_share:.2%}",
+            f"{covered.doubled_share:.2%}",
+            str(sum(one.fallbacks.values())),
+            f"{one.size / 1e6 / max(one.seconds, 1e-9):.1f}",
+        )
+    console.print(table)
+
+
+def histogram(sizes: Distribution) -> str:
+    """Return one bar character per bin."""
+    most = max(sizes.bins, default=0)
+    return "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in sizes.bins) if most else ""

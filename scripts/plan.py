@@ -1,0 +1,59 @@
+"""`chunkbench plan`: what an experiment would do, what is cached, and what changed since."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkers.tokens import cache_folder
+
+if TYPE_CHECKING:
+    from evaluation.experiment import plan
+
+
+@click.command(
+    epilog="\b\nExamples:\n  chunkbench plan experiment.toml\n"
+    "  chunkbench plan experiment.toml --explain cast:size=1500\n  chunkbench plan --json"
+)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--explain", metavar="CELL", help="Say which input of this cell changed since the nearest cached one.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(*, file: Path | None, explain: str | None, as_json: bool) -> None:
+    """List the cells of an experiment FILE, or of the default one, and what running it would take."""
+    from evaluation.experiment import plan
+    from evaluation.experiment.config import load_config, make_config
+    from evaluation.experiment.run import cells_of, check
+    from evaluation.experiment.stages import Workbench
+
+    config = check(load_config(file) if file else make_config({}))
+    bench = Workbench(config, cache_folder())
+    cells = cells_of(config)
+    if explain:
+        lines = list(plan.explain(bench, plan.find_cell(cells, explain)))
+        click.echo(json.dumps(lines, ensure_ascii=False) if as_json else "\n".join(lines))
+        return
+    made = plan.make_plan(bench, cells)
+    if as_json:
+        rows = [{**each.cell._asdict(), "chunks": each.chunks, "stages": dict(each.states)} for each in made.cells]
+        click.echo(json.dumps({"cells": rows, "texts_to_embed": made.texts, "seconds": made.seconds}, indent=1))
+    else:
+        _print(made)
+
+
+def _print(made: plan.Plan) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("dataset", "chunker", "embedder", "retriever", "chunks", "chunk", "retrieve", "score"):
+        table.add_column(name, justify="right" if name == "chunks" else "left", overflow="fold")
+    for each in made.cells:
+        table.add_row(*each.cell, f"{each.chunks:,}", *each.states.values())
+    console = Console(markup=False, highlight=False)
+    console.print(table)
+    run = sum("run" in each.states.values() for each in made.cells)
+    time = "" if made.seconds is None or not made.texts else f", about {made.seconds:,.0f} s at the speed seen so far"
+    console.print(f"\n{run} of {len(made.cells)} cells will run; {made.texts:,} texts to embed{time}.")

@@ -1,0 +1,45 @@
+"""Progress on stderr: bars on a terminal, nothing elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evaluation.experiment.run import Watch
+
+_LABELS = {"chunk": "chunking", "embed": "embedding", "score": "searching and scoring"}
+
+
+@contextmanager
+def watching() -> Iterator[Watch]:
+    """Show one bar per phase while the block runs."""
+    from evaluation.experiment.run import Watch
+
+    if not sys.stderr.isatty():
+        yield Watch()
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description:>22}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bars:
+        tasks = {}
+
+        def phase(name: str, total: int) -> None:
+            tasks[name] = bars.add_task(_LABELS.get(name, name), total=total)
+
+        def tick(name: str, done: int) -> None:
+            if name in tasks:
+                bars.advance(tasks[name], done)
+
+        yield Watch(phase, tick)

@@ -1,0 +1,83 @@
+"""`chunkbench qrels`: which chunks answer each query, as TREC qrels."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkers.errors import UsageError
+
+if TYPE_CHECKING:
+    from ground_truth.overlap import Judgements
+    from ground_truth.types import Dataset
+
+
+@click.command()
+@click.argument("annotations", required=False)
+@click.option("--root", default=".", show_default=True, help="Folder of the annotated repository or repositories.")
+@click.option("--dataset", help="A dataset spec instead of an annotation file, such as installed.")
+@click.option("--chunker", default="cast", show_default=True, help="A chunker spec, such as fixed-lines:lines=40.")
+@click.option("--rule", default="any", show_default=True, help="The overlap rule, such as iou(0.5) or best_cover.")
+@click.option("--duplicates", default="keep", show_default=True, type=click.Choice(["keep", "first", "equal"]))
+@click.option("--json", "as_json", is_flag=True, help="Print qrels and statistics as one JSON object.")
+def command(
+    *, annotations: str | None, root: str, dataset: str | None, chunker: str, rule: str, duplicates: str, as_json: bool
+) -> None:
+    """Print the chunks that answer each query.
+
+    \b
+    chunkbench qrels ann.jsonl --root ~/code/project --chunker cast:size=1500 > cast.qrels
+    chunkbench qrels --dataset installed --chunker fixed-lines --rule "iou(0.5)"
+    chunkbench qrels ann.jsonl --root . --rule min_cover --json
+    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    from ground_truth.duplicates import apply_duplicates
+    from ground_truth.rules import parse_rule
+
+    parsed = parse_rule(rule)
+    data = apply_duplicates(_dataset(annotations, root, dataset), duplicates)
+    judged = _judge(data, chunker, parsed)
+    click.echo(_as_json(judged) if as_json else _as_trec(judged), nl=False)
+    if not as_json:
+        click.echo(_summary(judged), err=True)
+
+
+def _dataset(annotations: str | None, root: str, spec: str | None) -> Dataset:
+    from ground_truth.datasets.annotations import Annotations
+    from ground_truth.registry import DATASETS
+
+    if (annotations is None) == (spec is None):
+        raise UsageError("give either an annotation file or --dataset SPEC")
+    return DATASETS.create(spec).load() if spec else Annotations(path=annotations or "", root=root).load()
+
+
+def _judge(dataset: Dataset, chunker: str, rule: object) -> Judgements:
+    from chunkers.registry import CHUNKERS
+    from ground_truth.judging import judge
+
+    return judge(dataset, CHUNKERS.create(chunker), rule)  # type: ignore[arg-type] # the rule parsed above
+
+
+def _as_trec(judged: Judgements) -> str:
+    return "".join(
+        f"{query} 0 {chunk} {grade}\n"
+        for query, grades in judged.qrels.items()
+        for chunk, grade in sorted(grades.items())
+    )
+
+
+def _as_json(judged: Judgements) -> str:
+    report = {**judged.report(), "relevant": judged.relevant, "uncovered": judged.uncovered, "qrels": judged.qrels}
+    return json.dumps(report, indent=1) + "\n"
+
+
+def _summary(judged: Judgements) -> str:
+    report = judged.report()
+    counts = report["relevant_per_query"]
+    return (
+        f"rule {report['rule']}: {report['queries']} queries, relevant chunks per query "
+        f"mean {counts['mean']:g}, median {counts['median']:g}, max {counts['max']}; "
+        f"{report['uncovered_queries']} without any ({report['uncovered_share']:.1%})"
+        + (f"; grades are multiplied by {judged.scale}" if judged.scale != 1 else "")
+    )

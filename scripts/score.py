@@ -1,0 +1,128 @@
+"""`chunkbench score`: measures of a TREC run against TREC qrels."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkers.errors import UsageError
+
+if TYPE_CHECKING:
+    from evaluation.scoring import RunScores
+
+DEFAULT = "ndcg@5 ndcg@10 precision@5 precision@10 recall@5 recall@10 mrr map hit@5".split()
+
+_COMMA = re.compile(r",(?![^(]*\))")
+
+
+@click.command()
+@click.option("--qrels", required=True, type=click.Path(path_type=Path), help="Judgements: query 0 document grade.")
+@click.option("--run", required=True, type=click.Path(path_type=Path), help="Run: query Q0 document rank score tag.")
+@click.option("--measure", "-m", "measures", multiple=True, metavar="M", help="A measure; may be given several times.")
+@click.option("--per-query", is_flag=True, help="Show every query in the table.")
+@click.option("--json", "as_json", is_flag=True, help="Means and all queries as JSON.")
+@click.option("--csv", "as_csv", is_flag=True, help="One row per query and a last row for all of them.")
+@click.argument("more", nargs=-1, metavar="[M]...")
+def command(
+    *,
+    qrels: Path,
+    run: Path,
+    measures: tuple[str, ...],
+    more: tuple[str, ...],
+    per_query: bool,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Score a TREC run against TREC qrels; both plain or gzip.
+
+    A judged query that the run lacks scores 0 and is counted. Equal scores are ordered by the rank column, then by the
+    order of the rows, never by the spelling of the ids. Measures appear under the spelling that was asked for.
+
+    \b
+    chunkbench score --qrels qrels.txt --run run.txt.gz
+    chunkbench score --qrels qrels.txt --run run.txt -m ndcg@10 -m "precision@5(rel>=2)" --json
+    chunkbench score --qrels qrels.txt --run run.txt -m mrr,map --csv
+    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    from evaluation.scoring import score_files
+
+    if as_json and as_csv:
+        raise UsageError("--json and --csv exclude each other")
+    asked = [name for text in (*measures, *more) for name in _COMMA.split(text)] or DEFAULT
+    result = score_files(qrels, run, asked)
+    if result.unjudged:
+        click.echo(f"queries of the run without judgements, left out: {len(result.unjudged)}", err=True)
+    if as_json:
+        click.echo(json.dumps(_record(result), indent=2, allow_nan=False))
+    elif as_csv:
+        _write_csv(result)
+    else:
+        _show(result, per_query=per_query)
+
+
+def _record(result: RunScores) -> dict[str, Any]:
+    return {
+        "mean": {name: _plain(summary.mean) for name, summary in result.summary.items()},
+        "per_query": {
+            query: {name: _plain(value) for name, value in row.items()} for query, row in result.per_query.items()
+        },
+        "n_total": len(result.per_query),
+        "n_missing": len(result.missing),
+        "n_uncovered": len(result.uncovered),
+        "n_unjudged": len(result.unjudged),
+        "missing": result.missing,
+        "measures": result.canonical,
+        "summary": {
+            name: {key: _plain(value) for key, value in asdict(summary).items()}
+            for name, summary in result.summary.items()
+        },
+    }
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _write_csv(result: RunScores) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["query", *result.summary])
+    for query, row in result.per_query.items():
+        writer.writerow([query, *(_plain(value) for value in row.values())])
+    writer.writerow(["all", *(_plain(summary.mean) for summary in result.summary.values())])
+
+
+def _show(result: RunScores, *, per_query: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True)
+    if per_query:
+        table = Table("query", *result.summary)
+        for column in table.columns:
+            column.no_wrap = True
+            column.overflow = "ignore"
+        for query, row in result.per_query.items():
+            table.add_row(query, *(_digits(value) for value in row.values()))
+        console.print(table)
+    table = Table("measure", "mean", "median", "queries", "undefined")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, summary in result.summary.items():
+        counts = (str(summary.n_total), str(summary.n_undefined))
+        table.add_row(name, _digits(summary.mean), _digits(summary.median), *counts)
+    console.print(table)
+    console.print(
+        f"{len(result.per_query)} judged queries: {len(result.missing)} missing from the run (scored 0), "
+        f"{len(result.uncovered)} without a relevant document (scored 0)"
+    )
+
+
+def _digits(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.4f}"

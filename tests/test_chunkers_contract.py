@@ -1,0 +1,189 @@
+"""The contract of every chunker, over every registered one."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from chunkers.coverage import coverage
+from chunkers.errors import MissingExtraError
+from chunkers.languages import language_of
+from chunkers.registry import CHUNKERS
+from chunkers.sizes import ruler
+from chunkers.splitting import chunk_file
+from chunkers.types import Chunk, Chunker, Piece, SourceFile
+
+CODE = Path(__file__).parent / "fixtures" / "code"
+FIXTURES = [SourceFile(path.name, path.read_bytes(), language_of(path.name)) for path in sorted(CODE.iterdir())]
+VARIANTS = (
+    "fixed-lines:lines=7,overlap=3",
+    "fixed-tokens:tokens=40,overlap=10",
+    "fixed-tokens:tokens=4",
+    "fixed-tokens:tokenizer=o200k_base,tokens=30",
+    "fixed-nws:size=60",
+    "fixed-nws:size=1",
+    "sliding-window:window=5,step=2",
+    "recursive:size=80",
+    "definitions:size=50",
+    "cast:size=100",
+    "cast:size=1",
+    "cast:size=120,overlap=1,expansion=true",
+    "code-chunk:size=100",
+    "code-chunk:size=100,header=false",
+    "code-chunk:size=1,overlap=0",
+)
+
+
+def _available(spec: str) -> bool:
+    try:
+        CHUNKERS.create(spec)
+    except MissingExtraError:
+        return False
+    return True
+
+
+OWN = [name for name, entry in CHUNKERS.entries().items() if entry.extra is None]
+SPECS = [*OWN, *VARIANTS]
+PEERS = [name for name, entry in CHUNKERS.entries().items() if entry.extra is not None and _available(name)]
+
+
+@functools.cache
+def chunker_of(spec: str) -> Chunker:
+    """Return one instance per spec."""
+    return CHUNKERS.create(spec)
+
+
+def check(chunker: Chunker, source: SourceFile) -> list[Chunk]:
+    """Assert everything that is promised of a file's chunks."""
+    chunks = chunk_file(chunker, source)
+    starts = [chunk.span.start_byte for chunk in chunks]
+    assert starts == sorted(starts)
+    for chunk in chunks:
+        _check_chunk(chunk, source)
+    pieces = [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
+    if chunker.lossless:
+        _check_covers(source.data, pieces)
+    if chunker.limit is not None:
+        units = ruler(source.data, chunker.limit.unit)
+        assert all(units.count(piece.start, piece.end) <= chunker.limit.amount for piece in pieces)
+    assert chunk_file(chunker, source) == chunks
+    return chunks
+
+
+def _check_chunk(chunk: Chunk, source: SourceFile) -> None:
+    start, end, first, last = chunk.span
+    assert 0 <= start < end <= len(source.data)
+    assert chunk.text.encode("utf-8", "surrogateescape") == source.data[start:end]
+    assert first == source.data.count(b"\n", 0, start) + 1
+    assert last == source.data.count(b"\n", 0, end - 1) + 1
+
+
+def _check_covers(data: bytes, pieces: Sequence[Piece]) -> None:
+    reached = 0
+    for piece in pieces:
+        assert piece.start <= reached
+        reached = max(reached, piece.end)
+    assert reached == len(data)
+    assert coverage(data, pieces).lost == 0
+
+
+@pytest.mark.parametrize("source", FIXTURES, ids=lambda source: source.path)
+@pytest.mark.parametrize("spec", [*SPECS, *PEERS])
+def test_every_language_keeps_the_contract(spec: str, source: SourceFile) -> None:
+    """Chunks are verbatim, ordered, within the limit, right about lines, and the same when asked again."""
+    assert check(chunker_of(spec), source)
+
+
+_BREAKING = st.sampled_from(
+    [
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b" ",
+        b"\t",
+        b"\0",
+        b"\xff",
+        b"\xe2\x82",
+        b"\x80",
+        "é".encode(),
+        "😀".encode(),
+        b"\xef\xbb\xbf",
+    ]
+)
+_CODE = st.sampled_from(
+    [b"def f():", b"class A {", b"}", b"(", b")", b'"""', b"/*", b"#", b"// x", b"=>", b"    x = 1"]
+)
+_BYTES = st.one_of(st.binary(max_size=300), st.lists(st.one_of(_BREAKING, _CODE), max_size=60).map(b"".join))
+_LANGUAGES = st.sampled_from([*sorted({source.language or "" for source in FIXTURES}), "no-such-language", ""])
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@settings(max_examples=25, deadline=None)
+@given(data=_BYTES, language=_LANGUAGES)
+@example(data=b"", language="python")
+@example(data=b"\xef\xbb\xbfdef f():\r\n    pass\r\n", language="python")
+@example(data=b"a\rb\rc", language="javascript")
+@example(data=b"\xff\xfe\x00x\x00", language="java")
+@example(data=b" \n\t\n ", language="go")
+@example(data="😀é".encode() * 9, language="")
+def test_any_bytes_keep_the_contract(spec: str, data: bytes, language: str) -> None:
+    """Whatever the bytes and the language, nothing is raised and the contract holds."""
+    chunks = check(chunker_of(spec), SourceFile("a/b.x", data, language or None))
+    assert bool(chunks) == bool(data)
+
+
+@pytest.mark.parametrize("source", FIXTURES, ids=lambda source: source.path)
+@pytest.mark.parametrize("spec", SPECS)
+def test_truncated_code_keeps_the_contract(spec: str, source: SourceFile) -> None:
+    """Code that ends anywhere is still chunked."""
+    for share in (0.3, 0.7):
+        data = source.data[: int(len(source.data) * share)]
+        check(chunker_of(spec), SourceFile(source.path, data, source.language))
+
+
+HUGE = {
+    "one line of 5 MB": (b"x=1;" * 1_250_000, "javascript"),
+    "5 MB without a break": (b"a" * 5_000_000, None),
+    "blanks before a word": (b" " * 2_000_000 + b"x", None),
+    "nested brackets": (b"x = " + b"(" * 10_000 + b")" * 10_000, "python"),
+    "unclosed brackets": (b"[" * 10_000, "javascript"),
+    "50,000 lines": (b"def f(a):\n    return a + 1\n" * 25_000, "python"),
+}
+
+
+@pytest.mark.parametrize("case", HUGE)
+@pytest.mark.parametrize("name", OWN)
+def test_extreme_files_are_chunked(name: str, case: str) -> None:
+    """Size and depth are no reason to fail: all is kept, nothing is over the limit."""
+    data, language = HUGE[case]
+    chunker = chunker_of(name)
+    pieces = chunker.split(SourceFile("huge", data, language))
+    _check_covers(data, pieces)
+    if chunker.limit is not None:
+        units = ruler(data, chunker.limit.unit)
+        assert all(units.count(piece.start, piece.end) <= chunker.limit.amount for piece in pieces)
+
+
+def test_another_process_makes_the_same_chunks() -> None:
+    """Ids do not depend on the process, its hash seed or its memory."""
+    script = (
+        "import sys, json; sys.path.insert(0, sys.argv[1]); import test_chunkers_contract as t;"
+        "print(json.dumps({s: [c.id for f in t.FIXTURES for c in t.chunk_file(t.chunker_of(s), f)] for s in t.SPECS}))"
+    )
+    here = {spec: [chunk.id for f in FIXTURES for chunk in chunk_file(chunker_of(spec), f)] for spec in SPECS}
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(Path(__file__).parent)],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(Path(__file__).parent.parent)},
+    )
+    assert json.loads(done.stdout) == here

@@ -1,0 +1,186 @@
+"""Mining and masking of documentation."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import textwrap
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkers.errors import UsageError
+from chunkers.sources import walk
+from chunkers.types import SourceFile
+from ground_truth.datasets.installed import Installed
+from ground_truth.fingerprint import dataset_fingerprint
+from ground_truth.masking import mask_docstrings, mask_lines
+from ground_truth.miners.docstrings import mine_docstrings
+from ground_truth.miners.query_text import query_text, unfit
+
+SOURCE = textwrap.dedent(
+    '''\
+    """Module text stays."""
+    import functools
+
+
+    @functools.cache
+    def total(values):
+        """Add up all values of a list.
+
+        :param values: numbers
+        """
+        result = 0
+        for value in values:
+            result += value
+        return result
+
+
+    class Box:
+        "A box that holds things."
+
+        def size(self):
+            """Return the size of the box."""
+            return 1
+
+        def fill(self, thing):
+            r"""Put one thing after another \\
+            into the box."""
+            self.things = []
+            self.things.append(thing)
+            return self
+    '''
+)
+
+
+def python(text: str) -> SourceFile:
+    """Return a Python file."""
+    return SourceFile("m.py", text.encode(), "python", "r")
+
+
+def test_every_docstring_of_a_definition_is_blanked_in_place() -> None:
+    """Length, lines and syntax hold; only documentation of definitions is gone."""
+    before = python(SOURCE)
+    after = mask_docstrings(before)
+    assert len(after.data) == len(before.data)
+    assert [len(line) for line in after.data.split(b"\n")] == [len(line) for line in before.data.split(b"\n")]
+    tree = ast.parse(after.data)
+    assert ast.get_docstring(tree) == "Module text stays."
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            assert not (ast.get_docstring(node) or "").strip(" \\\n")
+    assert mask_docstrings(after) == after
+
+
+def test_python_queries_and_their_gold(tmp_path: Path) -> None:
+    """The first sentence asks; the gold is the definition with its decorators; a getter is dropped and counted."""
+    (tmp_path / "m.py").write_text(SOURCE)
+    (tmp_path / "test_m.py").write_text(SOURCE.replace("Add up", "Sum up"))
+    mined = mine_docstrings(walk(tmp_path, name="r"))
+    assert [(query.id, query.text) for query in mined.queries] == [
+        ("r:m.py#L5", "Add up all values of a list."),
+        ("r:m.py#L24", "Put one thing after another \\ into the box."),
+    ]
+    assert [(note.start_line, note.end_line) for note in mined.annotations] == [(5, 14), (24, 29)]
+    assert mined.dropped == {"test file": 3, "trivial body": 1}
+
+
+def test_the_seed_decides_the_draw_and_nothing_else(tmp_path: Path) -> None:
+    """The same seed draws the same; another draws another; a draw is part of a larger one."""
+    words = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
+    body = "\n".join(
+        f'def f{n}(x):\n    """Compute the {word} value from x."""\n    y = x\n    y += {n}\n    return y\n'
+        for n, word in enumerate(words)
+    )
+    (tmp_path / "m.py").write_text(body)
+    folder = walk(tmp_path, name="r")
+
+    def draw(limit: int, seed: int) -> set[str]:
+        return {query.text for query in mine_docstrings(folder, limit=limit, seed=seed).queries}
+
+    assert draw(4, 1) == draw(4, 1)
+    assert draw(4, 1) < draw(6, 1)
+    assert draw(4, 1) != draw(4, 2)
+    assert mine_docstrings(folder, limit=4).dropped["over the cap"] == 6
+
+
+def test_a_text_of_several_definitions_is_no_query(tmp_path: Path) -> None:
+    """Two functions with one docstring would make a wrong answer of a right one."""
+    one = 'def {0}(x):\n    """Do the very same thing."""\n    y = x\n    y += 1\n    return y\n'
+    (tmp_path / "m.py").write_text(one.format("a") + one.format("b"))
+    mined = mine_docstrings(walk(tmp_path))
+    assert not mined.queries
+    assert mined.dropped == {"several definitions have this text": 2}
+
+
+@pytest.mark.parametrize(
+    ("doc", "query"),
+    [
+        ("Return :class:`~a.Foo` or ``None``. More text here.", "Return a.Foo or None. More text here."),
+        ("Read the whole file from disk now. Then stop.", "Read the whole file from disk now."),
+        ("Gets it, e.g. The value of x.\n\n@param x the x", "Gets it, e.g. The value of x."),
+        (
+            "<summary>Opens the <see cref=\"File\"/> for\nreading.</summary><param name='x'/>",
+            "Opens the File for reading.",
+        ),
+        ("@param x only a tag", ""),
+    ],
+)
+def test_the_query_is_prose_without_markup(doc: str, query: str) -> None:
+    """Roles, tags, and lists of parameters are gone."""
+    assert query_text(doc) == query
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Too short", "too short"),
+        ("word " * 61, "too long"),
+        ("Deprecated since version two point three", "says nothing about the code"),
+        ("读取文件 并且 返回 所有 行", "not English prose"),
+        ("Opens a file and reads it", ""),
+    ],
+)
+def test_unfit_texts_have_a_reason(text: str, reason: str) -> None:
+    """Length, emptiness and language are judged."""
+    assert unfit(text) == reason
+
+
+@given(st.text(alphabet="ab \"'\\\n#é", max_size=80))
+def test_masking_holds_every_offset_of_any_text(text: str) -> None:
+    """Whatever the file holds, its length and line ends stay."""
+    source = python("def f():\n    '''" + text)
+    masked = mask_docstrings(source).data
+    assert len(masked) == len(source.data)
+    assert [i for i, b in enumerate(masked) if b == 10] == [i for i, b in enumerate(source.data) if b == 10]
+
+
+def test_mask_lines_blanks_whole_lines() -> None:
+    """Lines are counted from 1; line feeds stay; masking past the end is harmless."""
+    assert mask_lines(python("ab\ncd\nef"), 2, 3).data == b"ab\n  \n  "
+
+
+def test_installed_packages_are_a_dataset_without_being_imported() -> None:
+    """The dataset is deterministic, picklable, masked, and names versions."""
+    dataset = Installed(packages="click,packaging", queries=5).load()
+    again = pickle.loads(pickle.dumps(dataset))  # noqa: S301 - made in the line itself
+    assert dataset_fingerprint(again) == dataset_fingerprint(dataset)
+    assert len(dataset.queries) == 10
+    assert dataset.mined
+    assert dataset.details["packages"]["click"]["version"]
+    for query in dataset.queries:
+        note = next(note for note in dataset.annotations if note.query_id == query.id)
+        source = next(one for one in dataset.repositories if one.name == query.repo).read(note.path)
+        assert source is not None
+        assert query.text.encode() not in source.data
+    assert dataset_fingerprint(Installed(packages="click,packaging", queries=5, seed=1).load()) != dataset_fingerprint(
+        dataset
+    )
+
+
+def test_a_package_that_is_not_installed_is_named() -> None:
+    """The error says which package, and what to do."""
+    with pytest.raises(UsageError, match="'no_such_package' is not installed"):
+        Installed(packages="click,no_such_package").load()
