@@ -11,8 +11,19 @@ import click
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 
-_VERBS: dict[str, str] = {
-    "cache": "size and hit rates of the embedding cache; verify, prune, clear it",
+_VERBS = {
+    "compare": "which chunker retrieves better, by how much, and is that real?",
+    "chunk": "see where a chunker cuts",
+    "qrels": "which chunks answer each query, by a named overlap rule",
+    "mine": "make queries from a repository that has no labels",
+    "score": "measure TREC runs against qrels",
+    "report": "build the report again, or merge several runs",
+    "plan": "what an experiment would do, and what changed since",
+    "nightly": "run an experiment on a moving repository and report regressions",
+    "history": "past nightly runs: list, show, compare, trend, accept",
+    "audit": "check the properties that each measure declares",
+    "list": "chunkers, embedders, retrievers, datasets, measures, rules",
+    "cache": "what is stored, and how to check or empty it",
 }
 """verb → its line in --help; the command is `scripts.VERB:command`."""
 
