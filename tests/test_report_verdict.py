@@ -7,7 +7,6 @@ import runpy
 from collections.abc import Callable
 from pathlib import Path
 
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
