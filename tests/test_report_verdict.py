@@ -80,7 +80,7 @@ def test_several_settings_are_told_apart() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([-0.2, -0.05, 0.0, 0.05, 0.2]), min_size=2, max_size=4), st.integers(0, 50))
 def test_the_verdict_never_contradicts_the_comparisons(edges: list[float], seed: int) -> None:
-    """ "is best" appears exactly when every comparison of the leader is shown."""
+    """The words "is best" appear exactly when every comparison of the leader is shown."""
     names = [f"c{k}" for k in range(len(edges))]
     results = simulated_results(names=names, edges=edges, queries=24, repositories=8, seed=seed)
     view = views(results)[0]
