@@ -33,7 +33,7 @@ def command(*, folders: tuple[Path, ...], out: Path | None, wide: bool, as_json:
 
     if len(folders) > 1 and out is None:
         raise UsageError(f"{len(folders)} runs become one: say where to write it with --out DIR")
-    parts = [read_results(folder) for folder in folders]
+    parts = [read_results(folder, rankings=len(folders) > 1) for folder in folders]
     # The comparisons of the parts do not know the other chunkers; one run's own stay as they were computed.
     results = parts[0] if len(parts) == 1 else with_statistics(merge_results(parts))
     target = out or folders[0]
