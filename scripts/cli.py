@@ -13,6 +13,7 @@ from chunkers.plugins import nearest
 
 _VERBS: dict[str, str] = {
     "score": "measures of a TREC run against TREC qrels",
+    "audit": "what each measure is proved to have, against what it declares",
 }
 """verb → its line in --help; the command is `scripts.VERB:command`."""
 
