@@ -56,6 +56,8 @@ class Batch:
 
     def _run_engine(self, measure: TrecMeasure) -> dict[str, np.ndarray]:
         together: list[Any] = [m for m in self.measures if getattr(m, "gains_key", None) == measure.gains_key]
+        if measure not in together:
+            raise ValueError(f"{measure} is not one of the batch's measures")
         self._check_rankings()
         depth = deepest(together)
         runs, qrels = {}, {}
