@@ -20,7 +20,10 @@ Gains = Mapping[str, float]
 def run_of(case: Case, depth: int | None) -> dict[str, int]:
     """Return the first results as scores that fall with the rank: trec_eval compares float32, and ids on ties."""
     ranking = case.ranking if depth is None else case.ranking[:depth]
-    return dict(zip(ranking, range(len(ranking), 0, -1), strict=True))
+    run = dict(zip(ranking, range(len(ranking), 0, -1), strict=True))
+    if len(run) != len(ranking):
+        check_once(case)
+    return run
 
 
 def check_once(case: Case) -> None:
