@@ -183,3 +183,11 @@ def test_the_page_says_what_the_measures_promise() -> None:
     assert table.header == ["property", "naurc@B", "ndcg@k"]
     chance = next(row for row in table.rows if row[0].startswith("a random ranking"))
     assert chance[1:] == ["✓", "·"]
+
+
+def test_bytes_that_are_not_utf8_are_shown_as_replacements(tmp_path: Path) -> None:
+    """Text read with surrogate escapes, in code, query and path, is written as valid UTF-8."""
+    write_report(simulated_results(queries=8, hostile="caf\udce9 "), tmp_path)
+    data = _data((tmp_path / "report.html").read_text("utf-8"))
+    assert "caf\ufffd " in data["settings"][0]["queries"][0]["text"]
+    assert "caf\ufffd " in data["files"][0]["path"]

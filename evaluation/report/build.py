@@ -9,6 +9,7 @@ from pathlib import Path
 from evaluation.report.documents import comparisons_csv, csv_text, latex, markdown
 from evaluation.report.page import page
 from evaluation.report.view import views
+from evaluation.report.words import writable
 from evaluation.results import Results
 
 
@@ -31,7 +32,7 @@ def _write(path: Path, text: str) -> Path:
     handle, draft = tempfile.mkstemp(prefix=".draft-", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            out.write(text)
+            out.write(writable(text))
         # mkstemp makes a file for its owner only; a report is for reading.
         Path(draft).chmod(0o644)
         Path(draft).replace(path)
