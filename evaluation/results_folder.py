@@ -13,7 +13,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from evaluation.results import VERSION, CellRecord, GoldLines, HitRecord, QueryRecord, Results
-from evaluation.trec import write_qrels, write_run
+from evaluation.trec import read_qrels, read_run, write_qrels, write_run
 from evaluation.types import CellKey
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def to_json(results: Results) -> dict[str, Any]:
     }
 
 
-def read_results(folder: Path) -> Results:
-    """Return what `write_results` wrote."""
+def read_results(folder: Path, *, rankings: bool = False) -> Results:
+    """Return what `write_results` wrote; the runs and qrels, which no report needs, only when asked for."""
     import pyarrow.parquet as pq
 
     marker = folder / "results.json"
@@ -130,6 +130,7 @@ def read_results(folder: Path) -> Results:
         key = CellKey(*(row[name] for name in _CELL))
         cells.append(
             CellRecord(
+                **(_rankings(folder, CellRecord(key, row["status"])) if rankings else {}),
                 key=key,
                 status=row["status"],
                 reason=row["reason"],
@@ -153,6 +154,18 @@ def read_results(folder: Path) -> Results:
         budgets=tuple(found["budgets"]),
         budget_unit=found["budget_unit"],
     )
+
+
+def _rankings(folder: Path, cell: CellRecord) -> dict[str, Any]:
+    if cell.status == "failed":
+        return {}
+    # A rule may leave every query without a relevant chunk, and a search may find nothing: then the file is empty.
+    run, judged = folder / "runs" / f"{cell.slug}.run", folder / "qrels" / f"{cell.slug}.qrels"
+    qrels = read_qrels(judged) if judged.stat().st_size else {}
+    return {
+        "run": read_run(run) if run.stat().st_size else {},
+        "qrels": {query: {chunk: int(grade) for chunk, grade in row.items()} for query, row in qrels.items()},
+    }
 
 
 def _write_tables(results: Results, folder: Path) -> None:
@@ -219,7 +232,7 @@ def _score_blocks(results: Results) -> Iterator[Block]:
                 "query_id": [query.id for query in queries],
                 "cluster": [query.cluster for query in queries],
                 "measure": [measure] * len(queries),
-                "value": pa.array(values, from_pandas=True),  # an undefined value is null, not NaN
+                "value": pa.array(values, mask=np.isnan(values)),  # an undefined value is null, not NaN
             }
 
 

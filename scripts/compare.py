@@ -42,6 +42,14 @@ Examples:
 @click.option("--out", type=click.Path(path_type=Path), help="Results folder [results/NAME-HASH].")
 @click.option("--engine", default="processes", show_default=True, help="serial, processes, ray or ray://HOST:PORT.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes [all cores].")
+@click.option(
+    "--overwrite",
+    type=click.Choice(["always", "never", "only-missing", "only-cache"]),
+    default="only-missing",
+    show_default=True,
+    help="What to do with results that exist: make all again, keep the output folder, add what lacks, compute nothing.",
+)
+@click.option("--shard", metavar="I/N", help="Run the I-th of N parts; `chunkbench report` merges them.")
 @click.option("--wide", is_flag=True, help="All measures in the table.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json.")
 def command(
@@ -51,23 +59,34 @@ def command(
     out: Path | None,
     engine: str,
     jobs: int | None,
+    overwrite: str,
+    shard: str | None,
     wide: bool,
     as_json: bool,
     **options: Any,  # noqa: ANN401 - the keys of the experiment, as click read them
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, a repository, or the embedded dataset."""
-    from evaluation.report.build import write_report
-
     from evaluation.experiment.executors import make_executor
-    from evaluation.experiment.run import check, run_experiment
+    from evaluation.experiment.run import Shard, check, run_experiment
+    from evaluation.report.build import write_report
     from evaluation.results_folder import check_output, to_json, write_results
     from scripts.progress import watching
 
     config = check(_config(target, annotations, options))
-    folder = out or Path("results") / _slug(config)
-    check_output(folder, config=config.model_dump(mode="json"))
+    part = Shard.parse(shard) if shard else None
+    folder = out or Path("results") / (_slug(config) + (f"-{part.number}-of-{part.of}" if part else ""))
+    if overwrite == "never" and (folder / "results.json").exists():
+        raise UsageError(f"{folder} has results and --overwrite never keeps them: name another folder with --out")
+    check_output(folder, config={**config.model_dump(mode="json"), "shard": str(part) if part else None})
     with watching() as watch:
-        results = run_experiment(config, cache=cache_folder(), executor=make_executor(engine, jobs), watch=watch)
+        results = run_experiment(
+            config,
+            cache=cache_folder(),
+            executor=make_executor(engine, jobs),
+            watch=watch,
+            overwrite="only-missing" if overwrite == "never" else overwrite,  # type: ignore[arg-type] # click's choice
+            shard=part,
+        )
     write_results(results, folder)
     write_report(results, folder)
     if as_json:
@@ -110,9 +129,10 @@ def _slug(config: ExperimentConfig) -> str:
 
 
 def _print(results: Results, *, wide: bool) -> None:
+    from rich.console import Console
+
     from evaluation.report.terminal import render_table
     from evaluation.report.verdict import verdict
-    from rich.console import Console
 
     # Where the output is not a terminal it is read by a program or a pager: no colours, no folding at 80.
     console = Console(width=None if sys.stdout.isatty() else (200 if wide else 100))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -73,6 +74,7 @@ def _path(repo: int, file: int, hostile: str) -> str:
     return f"src/{hostile}module_{repo}_{file}.py"
 
 
+@cache
 def _source(repo: int, file: int, hostile: str) -> list[str]:
     return [
         f"value_{repo}_{file}_{line} = {hostile}compute({line * 7919 % 1000})" for line in range(1, LINES_PER_FILE + 1)
@@ -91,7 +93,7 @@ def _query(k: int, repositories: int, files: int, hostile: str) -> QueryRecord:
 def _hits(
     asked: Sequence[QueryRecord], place: int, rng: np.random.Generator, texts: dict[str, str], hostile: str
 ) -> dict[str, tuple[HitRecord, ...]]:
-    size = 8 + 9 * place
+    size = 8 + 9 * (place % 4)
     found: dict[str, tuple[HitRecord, ...]] = {}
     for k, query in enumerate(asked):
         repo = int(query.repo.removeprefix("repo"))
@@ -102,9 +104,9 @@ def _hits(
             first = query.gold[0].start_line if near else int(rng.integers(1, LINES_PER_FILE - size))
             first = min(first // size * size + 1, LINES_PER_FILE - size)
             file = int(path.rsplit("_", 1)[1].removesuffix(".py"))
-            lines = _source(repo, file, hostile)[first - 1 : first - 1 + size]
             chunk_id = f"{repo}-{file}-{first}-{size}"
-            texts[chunk_id] = "\n".join(lines) + "\n"
+            if chunk_id not in texts:
+                texts[chunk_id] = "\n".join(_source(repo, file, hostile)[first - 1 : first - 1 + size]) + "\n"
             hits.append(HitRecord(rank, chunk_id, 1 - rank / 20, path, first, first + size - 1))
         found[query.id] = tuple(hits)
     return found
@@ -152,7 +154,7 @@ def _cell(
             "truncated": {"chunks": 0.01 * place, "tokens": 0.02 * place},
             "chance": {"ndcg@5": 0.002 * (place + 1), "recall@5": 0.001 * (place + 1)},
             "tokens_at": {"5": size / 3 * 5, "10": size / 3 * 10},
-            "skipped": {"binary": 2},
+            "failed_files": {},
         },
         measures=measures,
         seconds={"chunk": 0.2, "embed": 3.5, "retrieve": 0.1, "score": 0.4},

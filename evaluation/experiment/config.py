@@ -76,7 +76,7 @@ class ExperimentConfig(BaseModel):
     baseline: str | None = Field(None, description="Compare every chunker with this one instead of all pairs.")
     seed: int = 0
     flips: int = Field(100_000, gt=99, description="Sign flips of the permutation test.")
-    depth: int = Field(100, gt=0, description="Results kept per query, and more where a budget needs them.")
+    depth: int = Field(1000, gt=0, description="Deepest rank that is searched; what no budget reads is not kept.")
 
 
 def load_config(path: Path, **overrides: object) -> ExperimentConfig:

@@ -10,9 +10,8 @@ from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from evaluation.experiment import stages
 from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks
-from evaluation.experiment.snapshot import Snapshot, load_snapshot
+from evaluation.experiment.snapshot import load_snapshot
 from evaluation.experiment.stages import Workbench
-from evaluation.experiment.store import StageKey
 from evaluation.types import CellKey
 from indexing.embedding_cache import text_key
 from indexing.registry import ENCODERS, RETRIEVERS
@@ -46,7 +45,7 @@ def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
     missing: dict[tuple[str, str], set[bytes]] = {}
     for cell in cells:
         snapshot = load_snapshot(cell.dataset)
-        keys = stage_keys(bench, snapshot, cell)
+        keys = stages.stage_keys(bench, snapshot, cell)
         states: dict[str, State] = {name: "cached" if bench.store.has(key) else "run" for name, key in keys.items()}
         chunks: CorpusChunks = stages.chunk(bench, snapshot, cell.chunker).value
         plans.append(CellPlan(cell, states, len(chunks)))
@@ -67,15 +66,6 @@ def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
     return Plan(tuple(plans), sum(left.values()), seconds)
 
 
-def stage_keys(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> dict[str, StageKey]:
-    """Return the key of each of the cell's stages."""
-    return {
-        "chunk": stages.chunk_key(snapshot, cell.chunker),
-        "retrieve": stages.retrieve_key(bench, snapshot, cell),
-        "score": stages.score_key(bench, snapshot, cell),
-    }
-
-
 def find_cell(cells: Sequence[CellKey], text: str) -> CellKey:
     """Return the one cell whose parts contain the text, written as in the plan or as a chunker's spec."""
     names = {" × ".join(cell): cell for cell in cells}
@@ -88,7 +78,7 @@ def find_cell(cells: Sequence[CellKey], text: str) -> CellKey:
 
 def explain(bench: Workbench, cell: CellKey) -> Iterator[str]:
     """Yield, for each stage that would run, what differs from the nearest result in the store."""
-    keys = stage_keys(bench, load_snapshot(cell.dataset), cell)
+    keys = stages.stage_keys(bench, load_snapshot(cell.dataset), cell)
     for stage, key in keys.items():
         if bench.store.has(key):
             yield f"{stage}: cached"

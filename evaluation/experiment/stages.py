@@ -102,6 +102,15 @@ def score_key(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> StageKey:
     return StageKey("score", {**inputs, "stage_version": 1})
 
 
+def stage_keys(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> dict[str, StageKey]:
+    """Return the key of each of the cell's"""
+    return {
+        "chunk": chunk_key(snapshot, cell.chunker),
+        "retrieve": retrieve_key(bench, snapshot, cell),
+        "score": score_key(bench, snapshot, cell),
+    }
+
+
 def chunk(bench: Workbench, snapshot: Snapshot, chunker: str) -> Timed:
     """Return the chunk table, from the store or made now."""
     key = chunk_key(snapshot, chunker)

@@ -87,6 +87,10 @@ class Store:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
+    def drop(self, key: StageKey) -> None:
+        """Remove the entry, if there is one."""
+        shutil.rmtree(self.folder(key), ignore_errors=True)
+
     def inputs_of(self, stage: str) -> list[dict[str, Any]]:
         """Return what decided each entry of a stage, newest first."""
         manifests = sorted(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from evaluation.report.documents import comparisons_csv, csv_text, latex, markdown
 from evaluation.report.page import page
@@ -14,11 +12,11 @@ from evaluation.report.view import views
 from evaluation.results import Results
 
 
-def write_report(results: Results, out_dir: Path, *, audit: Sequence[Mapping[str, Any]] = ()) -> list[Path]:
+def write_report(results: Results, out_dir: Path) -> list[Path]:
     """Write report.html, summary.md, tables.tex, table.csv and comparisons.csv, and return their paths."""
     found = views(results)
     made = {
-        "report.html": page(results, audit=audit),
+        "report.html": page(results),
         "summary.md": markdown(found),
         "tables.tex": latex(found),
         "table.csv": csv_text(found),

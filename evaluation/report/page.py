@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import pack
+from evaluation.report.promises import promise_table
 from evaluation.report.sections import (
     curve_figure,
     forest_figure,
@@ -19,16 +20,17 @@ from evaluation.report.sections import (
     scatter_figure,
     size_figure,
 )
-from evaluation.report.tables import Table, comparison_table, health_table, published_table, ranking_table
+from evaluation.report.tables import comparison_table, health_table, published_table, ranking_table
 from evaluation.report.verdict import sentences
 from evaluation.report.view import View, views
+from evaluation.report.words import plural
 from evaluation.results import Results
 
 _TEMPLATES = "evaluation.report", "templates"
 
 
-def page(results: Results, *, audit: Sequence[Mapping[str, Any]] = ()) -> str:
-    """Return the page; ``audit`` is one row per measure, column → text."""
+def page(results: Results) -> str:
+    """Return the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     found = views(results)
@@ -48,10 +50,10 @@ def page(results: Results, *, audit: Sequence[Mapping[str, Any]] = ()) -> str:
         script=script,
         sections=[_section(view, results) for view in found],
         overview=overview_table(found) if len(found) > 1 else None,
-        datasets=[dict(dataset) for dataset in results.datasets],
+        datasets=[{"name": dataset["name"], "words": _facts(dataset, results)} for dataset in results.datasets],
         explorer=packed,
         has_queries=any(row.cell.hits for view in found for row in view.rows),
-        audit=_audit_table(audit),
+        promises=promise_table(name for view in found for name in view.measures),
         why=WHY_NOT_COMPARABLE,
         config=_pretty(results.config),
         environment=_pretty(results.environment),
@@ -84,12 +86,12 @@ def _section(view: View, results: Results) -> dict[str, Any]:
     }
 
 
-def _audit_table(rows: Sequence[Mapping[str, Any]]) -> Table | None:
-    if not rows:
-        return None
-    header = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [[str(row.get(name, "")) for name in header] for row in rows]
-    return Table("", header, cells, words=set(range(len(header))))
+def _facts(dataset: Mapping[str, Any], results: Results) -> str:
+    queries = results.queries_of(str(dataset["name"]))
+    words = f"{plural(len(queries), 'query')} in {plural(len({query.cluster for query in queries}), 'repository')}"
+    mined = ", mined from the code itself rather than asked by people" if dataset.get("mined") else ""
+    skipped = ", ".join(f"{count:,} {reason}" for reason, count in (dataset.get("skipped") or {}).items())
+    return words + mined + (f"; files skipped: {skipped}" if skipped else "")
 
 
 def _policy(style: str, script: str) -> str:
