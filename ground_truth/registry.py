@@ -11,6 +11,9 @@ DATASETS: Registry[DatasetLoader] = Registry(
             "ground_truth.datasets.installed:Installed",
             "packages that are installed anyway, docstring queries: the default",
         ),
+        "mined": Entry(
+            "ground_truth.datasets.mined:MinedRepository", "your own repository, queries mined from it: root=FOLDER"
+        ),
         "annotations": Entry(
             "ground_truth.datasets.annotations:Annotations", "your own repository and annotation file"
         ),
