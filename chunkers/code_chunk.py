@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from chunkers.code_chunk_header import FileContext, header
+from chunkers.code_chunk_header import FileContext
 from chunkers.errors import UsageError
 from chunkers.imports import imported_names
 from chunkers.languages import GRAMMAR_PACK
@@ -81,13 +81,14 @@ class CodeChunk:
         known = root is not None and has_outline(source.language)
         definitions = outline(root, source.language or "") if known and root else []
         imports = imported_names(root, source.language or "") if known and root else []
-        context = FileContext(source.path, source.data, definitions, imports, self.overlap)
+        context = FileContext(source.path, source.data, definitions, imports)
         titled = []
         for index, piece in enumerate(pieces):
             around = enclosing_definitions(levels[index] if levels else None, piece.start, source.language)
             before = pieces[max(index - 1, 0)].start
             scope = [name_of(node) for node in around]
-            titled.append(piece._replace(header=header(context, piece.start, piece.end, scope=scope, before=before)))
+            text = context.header(piece.start, piece.end, scope=scope, before=before, overlap=self.overlap)
+            titled.append(piece._replace(header=text))
         return titled
 
 

@@ -2,49 +2,56 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from operator import attrgetter
 
 from chunkers.outline import Definition, name_of, signature_of
 
 _PATH_PARTS, _IMPORTS, _SIBLINGS = 3, 10, 3
+_BEGIN = attrgetter("node.start_byte")
 
 
-@dataclass(frozen=True, slots=True)
 class FileContext:
-    """What the headers of one file's chunks have in common."""
+    """What the headers of one file's chunks are made from."""
 
-    path: str
-    data: bytes
-    definitions: Sequence[Definition]
-    """In document order; none for a language whose definitions are not known."""
-    imports: Sequence[str]
-    overlap: int
-    """How many lines of the chunk before are shown."""
+    def __init__(self, path: str, data: bytes, definitions: Sequence[Definition], imports: Sequence[str]) -> None:
+        self._path, self._data, self._imports = path, data, imports
+        self._definitions = definitions
+        self._siblings: dict[int | None, list[Definition]] = defaultdict(list)
+        for definition in definitions:
+            self._siblings[definition.parent].append(definition)
+
+    def header(self, start: int, end: int, *, scope: Sequence[str], before: int, overlap: int) -> str:
+        """Return the header of the chunk from start to end; ``before`` is where the chunk before it begins."""
+        lines = [f"# {'/'.join(self._path.split('/')[-_PATH_PARTS:])}"]
+        lines += [f"# {name}: {text}" for name, text in self._facts(start, end, scope) if text]
+        shown = self._data[before:start].decode("utf-8", "replace").splitlines()[-overlap:] if overlap else []
+        return "\n".join([*lines, "# ...", *shown, "# ---"] if shown else lines)
+
+    def _facts(self, start: int, end: int, scope: Sequence[str]) -> Iterator[tuple[str, str]]:
+        inside = _starting_within(self._definitions, start, end)
+        yield "Scope", " > ".join(scope)
+        yield "Defines", ", ".join(signature_of(d.node) for d in inside)
+        yield "Uses", ", ".join(self._imports[:_IMPORTS])
+        siblings = self._siblings[inside[0].parent if inside else self._level(start)]
+        earlier = siblings[: bisect_left(siblings, start, key=attrgetter("end"))]
+        later = siblings[bisect_left(siblings, end, key=_BEGIN) :][:_SIBLINGS]
+        yield "After", ", ".join(name_of(d.node) for d in earlier[-_SIBLINGS:])
+        yield "Before", ", ".join(name_of(d.node) for d in later)
+
+    def _level(self, offset: int) -> int | None:
+        """Return the parent of the definition that a chunk without definitions is a part of."""
+        position: int | None = bisect_left(self._definitions, offset, key=_BEGIN) - 1
+        while position is not None and position >= 0:
+            definition = self._definitions[position]
+            if offset < definition.end:
+                return definition.parent
+            position = definition.parent
+        return None
 
 
-def header(context: FileContext, start: int, end: int, *, scope: Sequence[str], before: int) -> str:
-    """Return the header of the chunk from start to end; ``before`` is where the chunk before it begins."""
-    lines = [f"# {'/'.join(context.path.split('/')[-_PATH_PARTS:])}"]
-    lines += [f"# {name}: {text}" for name, text in _facts(context, start, end, scope) if text]
-    overlap = context.data[before:start].decode("utf-8", "replace").splitlines()[-context.overlap :]
-    if context.overlap and overlap:
-        lines += ["# ...", *overlap, "# ---"]
-    return "\n".join(lines)
-
-
-def _facts(context: FileContext, start: int, end: int, scope: Sequence[str]) -> Iterator[tuple[str, str]]:
-    inside = [d for d in context.definitions if start <= d.node.start_byte < end]
-    yield "Scope", " > ".join(scope)
-    yield "Defines", ", ".join(signature_of(d.node) for d in inside)
-    yield "Uses", ", ".join(context.imports[:_IMPORTS])
-    level = inside[0].parent if inside else _innermost(context.definitions, start)
-    siblings = [d for d in context.definitions if d.parent == level]
-    yield "After", ", ".join([name_of(d.node) for d in siblings if d.end <= start][-_SIBLINGS:])
-    yield "Before", ", ".join([name_of(d.node) for d in siblings if d.node.start_byte >= end][:_SIBLINGS])
-
-
-def _innermost(definitions: Sequence[Definition], offset: int) -> int | None:
-    """Return the position of the innermost definition around an offset whose parts are themselves in the outline."""
-    around = [i for i, d in enumerate(definitions) if d.node.start_byte < offset < d.end]
-    return definitions[around[-1]].parent if around else None
+def _starting_within(definitions: Sequence[Definition], start: int, end: int) -> Sequence[Definition]:
+    first = bisect_left(definitions, start, key=_BEGIN)
+    return definitions[first : bisect_left(definitions, end, first, key=_BEGIN)]

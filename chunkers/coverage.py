@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkers.sizes import nws_before
-from chunkers.types import Piece
+from chunkers.types import Chunker, Piece, SourceFile
 
 
 class Coverage(NamedTuple):
@@ -42,6 +42,16 @@ def coverage(data: bytes, pieces: Sequence[Piece]) -> Coverage:
     new = np.maximum(ordered[:, 1] - np.maximum(ordered[:, 0], reached[:-1]), 0)
     held, once = int((ordered[:, 1] - ordered[:, 0]).sum()), int(new.sum())
     return Coverage(int(counts[-1]), int(counts[-1]) - once, held - once)
+
+
+def coverage_of(chunker: Chunker, source: SourceFile, pieces: Sequence[Piece]) -> Coverage:
+    """Return what a chunker's pieces of a file lose and double.
+
+    A chunker whose chunks hold less than their spans (it drops text between syntax nodes) says so by a method
+    ``held(source)``, which returns the spans of what it does hold.
+    """
+    held = getattr(chunker, "held", None)
+    return coverage(source.data, pieces if held is None else held(source))
 
 
 def total(parts: Iterable[Coverage]) -> Coverage:

@@ -23,7 +23,7 @@ class Distribution:
     bins: tuple[int, ...]
 
 
-def distribution(sizes: Sequence[int], *, bins: int = 12) -> Distribution:
+def distribution(sizes: Sequence[int], *, bins: int = 10) -> Distribution:
     """Return the distribution of sizes; of no sizes, one without quantiles."""
     if not sizes:
         return Distribution(0, 0.0, {}, (), ())

@@ -226,6 +226,13 @@ def grammar(language: str) -> Language:
     return get_language(language)  # type: ignore[arg-type] # a name from `known_languages`
 
 
+def binding(language: str) -> object:
+    """Return the grammar as other libraries take it, a capsule around its C structure."""
+    from tree_sitter_language_pack import get_binding
+
+    return get_binding(language)  # type: ignore[arg-type] # a name from `known_languages`
+
+
 def parser(language: str) -> Parser:
     """Return a new parser; parsers hold state and are not shared between threads."""
     from tree_sitter import Parser

@@ -86,11 +86,7 @@ class Registry(Generic[T]):
     def create(self, spec: str | Spec) -> T:
         """Return the configured plug-in that the spec describes."""
         spec = Spec.parse(spec) if isinstance(spec, str) else spec
-        entries = self.entries()
-        if spec.name not in entries:
-            hint = nearest(spec.name, entries) or f" Known: {', '.join(sorted(entries))}."
-            raise UsageError(f"unknown {self.kind} {spec.name!r}.{hint}")
-        cls = self._load(spec.name, entries[spec.name])
+        cls = self._load(spec.name, self._entry(spec.name))
         fields = {f.name: f for f in dataclasses.fields(cls) if f.init}
         hints = typing.get_type_hints(cls)
         values = {}
@@ -107,6 +103,16 @@ class Registry(Generic[T]):
         if missing:
             raise UsageError(f"{self.kind} {spec.name!r} needs {missing[0]}: write {spec.name}:{missing[0]}=…")
         return typing.cast("T", cls(**values))
+
+    def _entry(self, name: str) -> Entry:
+        # Reading the entry points of every distribution takes a while: a built-in name needs none of them.
+        if name in self.builtin:
+            return self.builtin[name]
+        entries = self.entries()
+        if name not in entries:
+            hint = nearest(name, entries) or f" Known: {', '.join(sorted(entries))}."
+            raise UsageError(f"unknown {self.kind} {name!r}.{hint}")
+        return entries[name]
 
     def _load(self, name: str, entry: Entry) -> Any:  # noqa: ANN401 - a class of the third party's choice
         module, _, attribute = entry.target.partition(":")

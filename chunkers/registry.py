@@ -16,5 +16,14 @@ CHUNKERS: Registry[Chunker] = Registry(
         "definitions": Entry("chunkers.definitions:Definitions", "one chunk per function, method and class head"),
         "cast": Entry("chunkers.cast:Cast", "cAST: syntax nodes, split when too large, merged when small"),
         "code-chunk": Entry("chunkers.code_chunk:CodeChunk", "syntax windows merged over the file, with a header"),
+        "astchunk": Entry("chunkers.peers.astchunk:Astchunk", "cAST by its authors", extra="peers"),
+        "chonkie": Entry("chunkers.peers.chonkie:Chonkie", "chonkie's CodeChunker", extra="peers"),
+        "chunkhound": Entry("chunkers.peers.chunkhound:Chunkhound", "ChunkHound's parser", extra="peers"),
+        "cocoindex": Entry("chunkers.peers.cocoindex:Cocoindex", "cocoindex's RecursiveSplitter", extra="peers"),
+        "langchain": Entry("chunkers.peers.langchain:Langchain", "langchain's splitter by language", extra="peers"),
+        "llama-index": Entry("chunkers.peers.llama_index:LlamaIndex", "llama-index's CodeSplitter", extra="peers"),
+        "semantic-text-splitter": Entry(
+            "chunkers.peers.semantic:Semantic", "text-splitter's CodeSplitter", extra="peers"
+        ),
     },
 )

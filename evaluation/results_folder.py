@@ -219,7 +219,7 @@ def _score_blocks(results: Results) -> Iterator[Block]:
                 "query_id": [query.id for query in queries],
                 "cluster": [query.cluster for query in queries],
                 "measure": [measure] * len(queries),
-                "value": pa.array(values, from_pandas=True),  # an undefined value is null, not NaN
+                "value": pa.array(values, mask=np.isnan(values)),  # an undefined value is null, not NaN
             }
 
 

@@ -39,7 +39,12 @@ def run_git(clone: Path, *arguments: str) -> bytes:
 
 def is_git(folder: Path) -> bool:
     """Return whether a folder is a clone or a bare repository."""
-    return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
+    return (folder / ".git").exists() or is_bare(folder)
+
+
+def is_bare(folder: Path) -> bool:
+    """Return whether a folder is a repository without a work tree."""
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()
 
 
 def find_clone(root: Path, name: str) -> Path | None:

@@ -154,26 +154,27 @@ def _share(rule: Rule, found: _Relevant, shared: np.ndarray, gold: np.ndarray, c
 
 def _min_cover(gold: _Gold, pairs: Pairs, chunks: ChunkTable) -> _Relevant:
     """Return the fewest chunks that hold all gold lines any chunk holds: always the one that reaches furthest."""
-    text = chunks.lines.text
-    bounds = np.searchsorted(pairs.left, np.arange(len(gold.query) + 1))
-    chosen: list[tuple[int, int]] = []
+    # Regions have few chunks each: plain numbers beat arrays here.
+    ends = chunks.lines.text.last[pairs.right].tolist()
+    starts = chunks.lines.text.first[pairs.right].tolist()
+    sizes = chunks.lines.sizes[pairs.right].tolist()
+    bounds = np.searchsorted(pairs.left, np.arange(len(gold.query) + 1)).tolist()
+    chosen: set[tuple[int, int]] = set()
     query, reached = -1, -1
-    for region in range(len(gold.query)):
-        if gold.query[region] != query:
-            query, reached = int(gold.query[region]), -1
-        options = pairs.right[bounds[region] : bounds[region + 1]]
-        last = int(gold.lines.last[region])
-        position = max(int(gold.lines.first[region]), reached + 1)
-        while len(options) and (position := chunks.axis.next_text(position)) <= last:
-            holding = options[(text.first[options] <= position) & (text.last[options] >= position)]
-            if not len(holding):
-                position += 1
-                continue
-            best = holding[np.lexsort((holding, chunks.lines.sizes[holding], -text.last[holding]))[0]]
-            chosen.append((query, int(best)))
-            reached = int(text.last[best])
-            position = reached + 1
-    queries, covers = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
-    width = len(chunks.ids)
-    kept = np.isin(gold.query[pairs.left] * width + pairs.right, queries * width + covers)
+    rows = zip(gold.query.tolist(), gold.lines.first.tolist(), gold.lines.last.tolist(), strict=True)
+    for region, (owner, first, last) in enumerate(rows):
+        if owner != query:
+            query, reached = owner, -1
+        options = range(bounds[region], bounds[region + 1])
+        position = max(first, reached + 1)
+        while options and (position := chunks.axis.next_text(position)) <= last:
+            holding = [pair for pair in options if starts[pair] <= position <= ends[pair]]
+            if holding:
+                best = min(holding, key=lambda pair: (-ends[pair], sizes[pair], pair))
+                chosen.add((query, int(pairs.right[best])))
+                position = reached = ends[best]
+            position += 1
+    kept = np.array(
+        [pair in chosen for pair in zip(gold.query[pairs.left].tolist(), pairs.right.tolist(), strict=True)], dtype=bool
+    )
     return _Relevant(gold.query[pairs.left][kept], pairs.right[kept], gold.grade[pairs.left][kept])

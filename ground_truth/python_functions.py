@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkers.languages import grammar, parser
@@ -14,45 +15,46 @@ if TYPE_CHECKING:
 
 
 class Function(NamedTuple):
-    """A function with its decorators, its signature as written, and its docstring."""
+    """A function, its signature as written, and its docstring."""
 
+    name: str
     lines: LineRange
+    """With decorators."""
     signature: str
     signature_lines: LineRange
     doc: str
 
 
-def function_at(data: bytes, line: int, *, name: str) -> Function | None:
-    """Return the innermost function of this name whose body holds a 1-based line, or None."""
+def functions_of(data: bytes) -> list[Function]:
+    """Return all functions and methods of a file in document order."""
     from tree_sitter import QueryCursor
 
     tree = parser("python").parse(data)
-    nodes = [
-        node
-        for node in QueryCursor(_query()).captures(tree.root_node).get("function", [])
-        if node.start_point.row < line <= node.end_point.row + 1 and _name(node) == name
-    ]
-    if not nodes:
-        return None
-    node = max(nodes, key=lambda node: node.start_byte)
+    docs = {(one.start_line, one.end_line, one.name): one.doc for one in python_definitions(data)}
+    nodes = QueryCursor(_query()).captures(tree.root_node).get("function", [])
+    return [_function(node, data, docs) for node in sorted(nodes, key=lambda node: node.start_byte)]
+
+
+def function_at(functions: Sequence[Function], line: int, *, name: str) -> Function | None:
+    """Return the innermost function of this name that holds a 1-based line below its first, or None."""
+    holding = [one for one in functions if one.name == name and one.signature_lines.first < line <= one.lines.last]
+    return holding[-1] if holding else None
+
+
+def _function(node: Node, data: bytes, docs: dict[tuple[int, int, str], str]) -> Function:
     whole = node.parent if node.parent is not None and node.parent.type == "decorated_definition" else node
-    body = node.child_by_field_name("body")
-    end = body.start_byte if body is not None else node.end_byte
-    signature = data[node.start_byte : end].split(b"\n    #")[0].rstrip()
+    body, name = node.child_by_field_name("body"), node.child_by_field_name("name")
+    signature = data[node.start_byte : body.start_byte if body is not None else node.end_byte].rstrip()
+    title = (name.text or b"").decode("utf-8", "replace") if name is not None else ""
     lines = LineRange(whole.start_point.row + 1, whole.end_point.row + 1)
-    docs = {(one.start_line, one.end_line): one.doc for one in python_definitions(data)}
     first = node.start_point.row + 1
     return Function(
+        title,
         lines,
         " ".join(signature.decode("utf-8", "replace").split()),
         LineRange(first, first + signature.count(b"\n")),
-        docs.get((lines.first, lines.last), ""),
+        docs.get((*lines, title), ""),
     )
-
-
-def _name(node: Node) -> str:
-    found = node.child_by_field_name("name")
-    return (found.text or b"").decode("utf-8", "replace") if found is not None else ""
 
 
 @functools.cache

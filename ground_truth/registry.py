@@ -11,15 +11,28 @@ DATASETS: Registry[DatasetLoader] = Registry(
             "ground_truth.datasets.installed:Installed",
             "packages that are installed anyway, docstring queries: the default",
         ),
-        "mined": Entry(
-            "ground_truth.datasets.mined:MinedRepository", "your own repository, queries mined from it: root=FOLDER"
-        ),
         "annotations": Entry(
             "ground_truth.datasets.annotations:Annotations", "your own repository and annotation file"
         ),
-        "repoeval": Entry(
-            "ground_truth.datasets.repoeval:RepoEval",
-            "RepoEval's completion tasks: path=FOLDER with tasks and repositories",
+        "mined": Entry(
+            "ground_truth.datasets.mined:MinedRepository", "any folder or clone without labels, its queries mined"
         ),
+        "repoeval": Entry(
+            "ground_truth.datasets.repoeval:RepoEval", "RepoEval's completion tasks in eight repositories"
+        ),
+        "swebench": Entry("ground_truth.datasets.swebench:SweBench", "issues and the lines that their patches change"),
+        "codesearchnet": Entry(
+            "ground_truth.datasets.codesearchnet:CodeSearchNet",
+            "99 queries with graded human judgements, six languages",
+        ),
+        "crosscodeeval": Entry(
+            "ground_truth.datasets.crosscodeeval:CrossCodeEval",
+            "line completion that needs other files of the repository",
+        ),
+        "contextbench": Entry(
+            "ground_truth.datasets.contextbench:ContextBench", "issues and the context that experts marked"
+        ),
+        "beir": Entry("ground_truth.datasets.beir:Beir", "a folder in the format of BEIR or CoIR"),
+        "simple-json": Entry("ground_truth.datasets.simple_json:SimpleJson", "a small JSON file of queries and files"),
     },
 )

@@ -47,6 +47,8 @@ def _built(faiss: Any, chunks: Vectors, tuning: Tuning, *, wide: int) -> Any:  #
         lists = min(tuning.lists or 4 * math.isqrt(len(chunks)), most)
         quantizer = faiss.IndexFlatIP(dimensions)
         index = faiss.IndexIVFFlat(quantizer, dimensions, lists, faiss.METRIC_INNER_PRODUCT)
+        # A list may hold a single row in a small space: that is no reason for FAISS to write warnings.
+        index.cp.min_points_per_centroid = 1
         index.train(chunks)
         index.nprobe = min(tuning.effort, lists)
     index.add(chunks)

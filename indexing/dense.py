@@ -13,11 +13,12 @@ from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from indexing.approximate import Tuning, approximate_search
 from indexing.encoders.batches import cores
-from indexing.ties import best
 from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
 
-_NEAR = 1e-5
+_NEAR = 4e-6
 """Scores of FAISS closer than this may be in the wrong order by rounding: they are computed again, exactly."""
+_AT_ONCE = 8192
+"""Scores that are computed again in one step: bounds the memory."""
 _SPARE = 8
 """Hits asked for beyond the depth, to see whether the last place is tied."""
 
@@ -102,29 +103,30 @@ def settle(
     chunks: Vectors, asked: Vectors, scores: np.ndarray, positions: np.ndarray, *, depth: int
 ) -> list[list[Hit]]:
     """Return the runs of a FAISS search with near-equal scores computed exactly and put in the common order."""
-    near = (scores[:, :-1] - scores[:, 1:]) < _NEAR
+    real = positions >= 0
+    settled = np.where(real, scores, np.finfo(np.float32).min).astype(np.float64)
+    near = (settled[:, :-1] - settled[:, 1:]) < _NEAR
     doubtful = np.zeros(scores.shape, dtype=np.bool_)
     doubtful[:, :-1] |= near
     doubtful[:, 1:] |= near
-    settled = scores.astype(np.float64)
-    for row in np.flatnonzero(doubtful.any(axis=1)).tolist():
-        columns = np.flatnonzero(doubtful[row] & (positions[row] >= 0))
-        settled[row, columns] = exact_scores(chunks, positions[row, columns], asked[row])
-    runs = []
-    for row, found in enumerate(positions):
-        if doubtful[row].any() or (found < 0).any():
-            real = found >= 0
-            runs.append(best(settled[row, real], found[real], depth=depth))
-        else:
-            runs.append(
-                [Hit(*pair) for pair in zip(found[:depth].tolist(), settled[row, :depth].tolist(), strict=True)]
-            )
-    return runs
+    rows, columns = np.nonzero(doubtful & real)
+    for start in range(0, len(rows), _AT_ONCE):
+        row, column = rows[start : start + _AT_ONCE], columns[start : start + _AT_ONCE]
+        settled[row, column] = exact_scores(chunks[positions[row, column]], asked[row])
+    order = np.lexsort((positions, -settled))[:, :depth]
+    ranked, values = np.take_along_axis(positions, order, axis=1), np.take_along_axis(settled, order, axis=1)
+    counts = np.minimum(real.sum(axis=1), depth).tolist()
+    # What Hit(position, score) does, without a call in Python for each of a million hits.
+    make = tuple.__new__
+    return [
+        [make(Hit, pair) for pair in zip(places[:count], points[:count], strict=True)]
+        for places, points, count in zip(ranked.tolist(), values.tolist(), counts, strict=True)
+    ]
 
 
-def exact_scores(chunks: Vectors, positions: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Return inner products in float64, each row summed in the same order, so that equal rows have equal scores."""
-    scores: np.ndarray = (chunks[positions].astype(np.float64) * query.astype(np.float64)).sum(axis=1)
+def exact_scores(some: Vectors, others: Vectors) -> np.ndarray:
+    """Return the inner product of each pair of rows in float64, all summed in one order: equal rows, equal scores."""
+    scores: np.ndarray = (some.astype(np.float64) * others.astype(np.float64)).sum(axis=1)
     return scores
 
 

@@ -20,12 +20,15 @@ _DIGITS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class _Greedy(ABC):
-    """Takes a pool of the nearest chunks and picks one after the other."""
+    """Takes a pool of the nearest chunks and picks one after the other; chunks beyond it keep dense search's order.
+
+    Only the order has a meaning: scores are reciprocal ranks.
+    """
 
     uses_vectors: ClassVar[bool] = True
 
     pool: int = 100
-    """How many of the nearest chunks there are to choose from, at least."""
+    """How many of the nearest chunks there are to choose from."""
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         """Return depth chunks per query in the order in which they were picked; equal values by relevance, position."""
@@ -34,16 +37,17 @@ class _Greedy(ABC):
             return [[] for _ in queries.texts]
         runs = []
         for found in exact_search(chunks, asked, depth=max(depth, self.pool)):
-            positions = [hit.position for hit in found]
-            rows = chunks[positions].astype(np.float64)
-            relevance = np.array([hit.score for hit in found])
-            picks = self._picks(relevance, np.round(rows @ rows.T, _DIGITS), count=min(depth, len(found)))
-            runs.append([Hit(positions[at], score) for at, score in picks])
+            pool, rest = found[: self.pool], found[self.pool :]
+            rows = chunks[[hit.position for hit in pool]].astype(np.float64)
+            relevance = np.array([hit.score for hit in pool])
+            picks = self._picks(relevance, np.round(rows @ rows.T, _DIGITS), count=min(depth, len(pool)))
+            order = [pool[at].position for at in picks] + [hit.position for hit in rest]
+            runs.append([Hit(position, 1 / rank) for rank, position in enumerate(order[:depth], start=1)])
         return runs
 
     @abstractmethod
-    def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[tuple[int, float]]:
-        """Yield which candidate is next and its score, never rising; candidates are ordered by relevance."""
+    def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[int]:
+        """Yield which candidate is next; they are ordered by relevance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +64,14 @@ class MMR(_Greedy):
         if not 0 <= self.balance <= 1:
             raise UsageError(f"balance must be between 0 and 1, not {self.balance}")
 
-    def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[tuple[int, float]]:
-        # Similarity is never below -1, so the first pick is by relevance, and values can only fall from there.
+    def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[int]:
+        # Similarity is never below -1, so nothing counts against the first pick.
         closest = np.full(len(relevance), -1.0)
         left = np.ones(len(relevance), dtype=np.bool_)
         for _ in range(count):
             value = np.round(self.balance * relevance - (1 - self.balance) * closest, _DIGITS)
             at = int(np.argmax(np.where(left, value, -np.inf)))
-            yield at, float(value[at])
+            yield at
             left[at] = False
             closest = np.maximum(closest, similarity[at])
 
@@ -77,7 +81,7 @@ class Dartboard(_Greedy):
     """Relevant information gain (Pickett et al. 2024).
 
     A target is drawn around the query, with a Gaussian of width sigma over cosine distance; picked is the set whose
-    best member is expected nearest to it. Only the order has a meaning: scores are reciprocal ranks.
+    best member is expected nearest to it.
     """
 
     version: ClassVar[str] = "1"
@@ -87,11 +91,11 @@ class Dartboard(_Greedy):
     def __post_init__(self) -> None:
         positive(self, "pool", "sigma")
 
-    def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[tuple[int, float]]:
+    def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[int]:
         to_query = self._log_gaussian(1 - relevance)
         between = self._log_gaussian(1 - similarity)
         nearest = between[0]
-        yield 0, 1.0
+        yield 0
         # Gains only fall as the set grows: an old gain is a bound, and only who leads by it is computed anew.
         gain = _log_gain(between, nearest, to_query)
         made = np.ones(len(relevance), dtype=np.int64)
@@ -101,7 +105,7 @@ class Dartboard(_Greedy):
             while made[at := _first_best(gain, left)] < rank - 1:
                 gain[at] = _log_gain(between[at : at + 1], nearest, to_query)[0]
                 made[at] = rank - 1
-            yield at, 1 / rank
+            yield at
             left[at] = False
             nearest = np.maximum(nearest, between[at])
 

@@ -121,7 +121,8 @@ def _block(data: mmap.mmap | bytes, start: int, size: int) -> tuple[Block | None
     return block, zlib.crc32(data[block.keys_at : block.vectors_at]) == keys_sum
 
 
-def _packed(keys: Sequence[bytes], tokens: Sequence[int], vectors: Vectors) -> bytes:
+def packed(keys: Sequence[bytes] | np.ndarray, tokens: Sequence[int] | np.ndarray, vectors: Vectors) -> bytes:
+    """Return the bytes of a block."""
     table = np.empty(len(keys), dtype=KEYS)
     table["key"], table["tokens"] = keys, tokens
     names, body = table.tobytes(), np.ascontiguousarray(vectors, dtype="<f4").tobytes()
@@ -135,7 +136,7 @@ def append_block(folder: Path, keys: Sequence[bytes], tokens: Sequence[int], vec
 
     Either all of it is on the disk afterwards, or nothing of it and an error is raised.
     """
-    data = _packed(keys, tokens, vectors)
+    data = packed(keys, tokens, vectors)
     path = _writable(folder, len(data))
     try:
         # Unbuffered: a buffer would try once more to write its rest when the file is closed.

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from chunkers.errors import UsageError
+from chunkers.plugins import Spec
 from chunkers.registry import CHUNKERS
 from chunkers.sources import Folder, walk
 from chunkers.splitting import chunk_file
@@ -22,14 +23,18 @@ from chunkers.types import Chunk, Chunker
     "--chunker", "specs", multiple=True, default=("cast",), show_default=True, help="A spec; twice to compare two."
 )
 @click.option("--stats", is_flag=True, help="Counts, sizes, fallbacks and throughput instead of chunks.")
+@click.option(
+    "--match-size", help="Choose each chunker's limit so that chunks have this mean size: nws=1200, tokens=300."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per chunk (or, with --stats, per chunker).")
-def command(path: Path, specs: tuple[str, ...], *, stats: bool, as_json: bool) -> None:
+def command(path: Path, specs: tuple[str, ...], *, stats: bool, match_size: str | None, as_json: bool) -> None:
     """Show the chunks of a file, or how large those of a folder are.
 
     \b
     chunkbench chunk app.py                                         numbered, coloured boundaries
     chunkbench chunk app.py --chunker cast --chunker fixed-lines    side by side
     chunkbench chunk src --stats --chunker cast --chunker fixed-nws sizes, fallbacks, throughput
+    chunkbench chunk src --match-size nws=1200 --chunker cast --chunker fixed-lines
     chunkbench chunk src --chunker cast:size=1500 --json            one JSON object per chunk and line
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
     chunkers = {spec: CHUNKERS.create(spec) for spec in specs}
@@ -38,12 +43,28 @@ def command(path: Path, specs: tuple[str, ...], *, stats: bool, as_json: bool) -
         raise UsageError(f"{path} holds no source files{_because(folder)}")
     if folder.skipped:
         click.echo(f"{len(folder.skipped)} skipped{_because(folder)}", err=True)
+    if match_size:
+        chunkers = _match(folder, chunkers, match_size)
     if stats or (path.is_dir() and not as_json):
         _print_stats(folder, chunkers, as_json=as_json)
     elif as_json:
         _print_chunks(folder, chunkers)
     else:
         _print_view(folder, chunkers)
+
+
+def _match(folder: Folder, chunkers: Mapping[str, Chunker], wanted: str) -> dict[str, Chunker]:
+    from chunkers.size_matching import matched, parse_target
+
+    target = parse_target(wanted)
+    sources = list(folder.files())
+    found = {}
+    for spec, chunker in chunkers.items():
+        match = matched(chunker, sources, target)
+        click.echo(f"{spec}: {match.field}={match.chosen} gives a mean of {match.mean:.1f} {target.unit}", err=True)
+        written = dict(Spec.parse(spec).params) | {match.field: str(match.chosen)}
+        found[str(Spec(Spec.parse(spec).name, tuple(written.items())))] = match.chunker
+    return found
 
 
 def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
@@ -55,26 +76,22 @@ def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
 
 
 def _print_view(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
-    from rich.console import Console
+    from scripts.chunk_view import console, show_file
 
-    from scripts.chunk_view import show_file
-
-    console = Console()
+    output = console()
     for source in folder.files():
-        show_file(console, source, chunkers)
+        show_file(output, source, chunkers)
 
 
 def _print_stats(folder: Folder, chunkers: Mapping[str, Chunker], *, as_json: bool) -> None:
-    from rich.console import Console
-
-    from scripts.chunk_view import measure_folder, show_stats
+    from scripts.chunk_view import console, measure_folder, show_stats
 
     measured = measure_folder(folder, chunkers)
     if as_json:
         for one in measured:
             click.echo(json.dumps(one.row()))
         return
-    show_stats(Console(), measured)
+    show_stats(console(), measured)
     for one in measured:
         for reason, count in one.fallbacks.most_common():
             click.echo(f"{one.spec}: {count} files cut by lines: {reason}", err=True)

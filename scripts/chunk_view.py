@@ -13,7 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chunkers.coverage import Coverage, coverage, total
+from chunkers.coverage import Coverage, coverage_of, total
 from chunkers.distribution import Distribution, distribution
 from chunkers.sizes import ruler
 from chunkers.sources import Folder
@@ -25,7 +25,13 @@ _BARS = " ▁▂▃▄▅▆▇█"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]")
 
 
-def show_file(console: Console, source: SourceFile, chunkers: Mapping[str, Chunker]) -> None:
+def console() -> Console:
+    """Return standard output as wide as the terminal, or 120 columns where it is none."""
+    output = Console()
+    return output if output.is_terminal else Console(width=120)
+
+
+def show_file(output: Console, source: SourceFile, chunkers: Mapping[str, Chunker]) -> None:
     """Print the file once per chunker, side by side, each chunk under a numbered line in its colour."""
     table = Table.grid(padding=(0, 2), expand=True)
     views = []
@@ -33,7 +39,7 @@ def show_file(console: Console, source: SourceFile, chunkers: Mapping[str, Chunk
         table.add_column(ratio=1)
         views.append(_chunked(spec, chunker, source))
     table.add_row(*views)
-    console.print(table)
+    output.print(table)
 
 
 def _chunked(spec: str, chunker: Chunker, source: SourceFile) -> RenderableType:
@@ -97,7 +103,8 @@ class Stats:
         self.size += len(source.data)
         units = ruler(source.data, self.unit)
         self.sizes += [units.count(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
-        self.coverages.append(coverage(source.data, [Piece(c.span.start_byte, c.span.end_byte) for c in chunks]))
+        pieces = [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
+        self.coverages.append(coverage_of(chunker, source, pieces))
         if reason := fallback_reason(chunker, source):
             self.fallbacks[reason] += 1
 
@@ -129,30 +136,30 @@ def measure_folder(folder: Folder, chunkers: Mapping[str, Chunker]) -> list[Stat
     return stats
 
 
-def show_stats(console: Console, stats: list[Stats]) -> None:
+def show_stats(output: Console, stats: list[Stats]) -> None:
     """Print one row per chunker."""
     title = (
         f"{stats[0].files} files, {stats[0].size / 1e6:.2f} MB; sizes in {stats[0].unit}, bars from 0 to the largest"
     )
-    table = Table(title=title, box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("chunker", overflow="fold", min_width=13)
-    for name in ("chunks", "mean", "p5", "p50", "p95", "max", "sizes", "lost", "doubled", "fallbacks", "MB/s"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = Table(title=title, box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    table.add_column("chunker", overflow="fold", min_width=12)
+    for name in ("chunks", "mean", "p50", "p95", "max", "sizes", "lost", "twice", "fell back", "MB/s"):
+        table.add_column(name, justify="right", no_wrap=name != "fell back")
     for one in stats:
         sizes, covered = distribution(one.sizes), total(one.coverages)
-        quantiles = [str(sizes.quantiles.get(name, "")) for name in ("p5", "p50", "p95", "max")]
+        quantiles = [str(sizes.quantiles.get(name, "")) for name in ("p50", "p95", "max")]
         table.add_row(
             one.spec,
             str(sizes.count),
             f"{sizes.mean:.0f}",
             *quantiles,
             histogram(sizes),
-            f"{1 - covered.kept_share:.2%}",
-            f"{covered.doubled_share:.2%}",
+            f"{1 - covered.kept_share:.1%}",
+            f"{covered.doubled_share:.1%}",
             str(sum(one.fallbacks.values())),
             f"{one.size / 1e6 / max(one.seconds, 1e-9):.1f}",
         )
-    console.print(table)
+    output.print(table)
 
 
 def histogram(sizes: Distribution) -> str:

@@ -56,10 +56,9 @@ def command(
     **options: Any,  # noqa: ANN401 - the keys of the experiment, as click read them
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, a repository, or the embedded dataset."""
-    from evaluation.report.build import write_report
-
     from evaluation.experiment.executors import make_executor
     from evaluation.experiment.run import check, run_experiment
+    from evaluation.report.build import write_report
     from evaluation.results_folder import check_output, to_json, write_results
     from scripts.progress import watching
 
@@ -110,9 +109,10 @@ def _slug(config: ExperimentConfig) -> str:
 
 
 def _print(results: Results, *, wide: bool) -> None:
+    from rich.console import Console
+
     from evaluation.report.terminal import render_table
     from evaluation.report.verdict import verdict
-    from rich.console import Console
 
     # Where the output is not a terminal it is read by a program or a pager: no colours, no folding at 80.
     console = Console(width=None if sys.stdout.isatty() else (200 if wide else 100))

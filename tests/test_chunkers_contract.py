@@ -151,8 +151,8 @@ def test_truncated_code_keeps_the_contract(spec: str, source: SourceFile) -> Non
 
 
 HUGE = {
-    "one line of 5 MB": (b"x=1;" * 1_250_000, "javascript"),
-    "5 MB without a break": (b"a" * 5_000_000, None),
+    "one line of 5 MB": ((b"say('" + b"a long text, " * 40 + b"');") * 9_500, "javascript"),
+    "a word of 1 MB": (b"a" * 1_000_000, None),
     "blanks before a word": (b" " * 2_000_000 + b"x", None),
     "nested brackets": (b"x = " + b"(" * 10_000 + b")" * 10_000, "python"),
     "unclosed brackets": (b"[" * 10_000, "javascript"),

@@ -21,7 +21,7 @@ from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
 from indexing.words import code_words
 
 WORDS = "get set parse http server request token path file read write cache".split()
-ALL = sorted(RETRIEVERS.builtin)
+ALL = [*sorted(RETRIEVERS.builtin), "dense:index=hnsw", "dense:index=ivf", "hybrid:fusion=weighted,weight=0.7"]
 
 
 def _unit(rows: np.ndarray) -> Vectors:
@@ -237,6 +237,19 @@ def test_copies_come_after_what_is_new(retriever: Dartboard | MMR) -> None:
     run = retriever.search(SearchSpace([""] * 5, chunks), QueryBatch([""], asked), depth=5)[0]
     assert run[0].position == 0
     assert {hit.position for hit in run[1:3]} == {3, 4}
+
+
+@pytest.mark.parametrize("retriever", [Dartboard(pool=7), MMR(pool=7, balance=0.2)])
+def test_beyond_the_pool_the_order_is_dense(retriever: Dartboard | MMR) -> None:
+    """The pool holds the same chunks as before, and what follows it is as dense search has it."""
+    space = SearchSpace([""] * 40, _random(40, seed=14))
+    queries = QueryBatch([""] * 5, _random(5, seed=15))
+    for one, other in zip(
+        retriever.search(space, queries, depth=30), Dense().search(space, queries, depth=30), strict=True
+    ):
+        new, old = [hit.position for hit in one], [hit.position for hit in other]
+        assert set(new[:7]) == set(old[:7])
+        assert new[7:] == old[7:]
 
 
 def test_mmr_without_diversity_is_dense() -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from chunkers.types import Span
+from evaluation.experiment.corpus_chunks import CorpusChunks
+from evaluation.experiment.snapshot import Snapshot
 from ground_truth.chunk_table import ChunkTable
 from ground_truth.overlap import Judgements, make_qrels
 from ground_truth.rules import parse_rule
 from ground_truth.spans import annotated_lines
-
-from chunkers.types import Span
-from evaluation.experiment.corpus_chunks import CorpusChunks
-from evaluation.experiment.snapshot import Snapshot
 
 
 class _Row(NamedTuple):

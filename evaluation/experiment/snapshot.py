@@ -15,6 +15,9 @@ from evaluation.experiment.corpus_chunks import FileKey
 from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset
 
+_REMEMBERED = 64_000_000
+"""Bytes of source files that are kept in memory; masking makes a second reading dear."""
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -32,11 +35,24 @@ class Snapshot:
         return _digest([self.corpus, self.queries, self.annotations])
 
     def read(self, file: FileKey) -> bytes:
-        """Return a file's bytes as they are indexed."""
-        source = self._repositories[file.repo].read(file.path)
-        if source is None:
-            raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
-        return source.data
+        """Return a file's bytes as they are indexed; what was read last is remembered, up to a bound."""
+        if file not in self._recent:
+            source = self._repositories[file.repo].read(file.path)
+            if source is None:
+                raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
+            self._recent[file] = source.data
+            self._held[0] += len(source.data)
+            while self._held[0] > _REMEMBERED and len(self._recent) > 1:
+                self._held[0] -= len(self._recent.pop(next(iter(self._recent))))
+        return self._recent[file]
+
+    @functools.cached_property
+    def _recent(self) -> dict[FileKey, bytes]:
+        return {}
+
+    @functools.cached_property
+    def _held(self) -> list[int]:
+        return [0]
 
     @functools.cached_property
     def _repositories(self) -> dict[str, Repository]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any, NamedTuple, cast
 
@@ -128,6 +129,8 @@ class Description(NamedTuple):
     aliases: tuple[str, ...]
 
 
+# Finding the entry points of other distributions reads every installed package: once per name is enough.
+@functools.lru_cache(maxsize=4096)
 def parse_measure(name: str) -> Measure:
     """Return the measure that the name stands for, in any spelling: ndcg@5, ndcg_at_5, nDCG@5, precision@5(rel>=2)."""
     text = name.strip().lower().replace("-", "_").replace("α", "alpha").replace(" ", "")
@@ -159,9 +162,16 @@ def describe_measures() -> list[Description]:
     ]
 
 
+@functools.cache
 def measure_classes() -> dict[str, type[Measure]]:
     """Return the class behind each line of the registry."""
     return {key: cast("type[Measure]", MEASURES._load(key, entry)) for key, entry in MEASURES.entries().items()}  # noqa: SLF001 - the registry of this kind
+
+
+@functools.cache
+def measure_names() -> tuple[str, ...]:
+    """Return the keys of the registry, those of other distributions too."""
+    return tuple(MEASURES.entries())
 
 
 def _cut(text: str, name: str) -> list[tuple[str, str]]:
@@ -178,7 +188,7 @@ def _cut(text: str, name: str) -> list[tuple[str, str]]:
 
 def _label(label: str, *, has_unit: bool, name: str) -> str:
     label = _ALIASES.get(label, label)
-    known = MEASURES.entries()
+    known = measure_names()
     wanted = f"{label}@B" if has_unit else label
     if wanted in known:
         return wanted

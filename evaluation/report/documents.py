@@ -22,7 +22,7 @@ from evaluation.report.words import plural
 WHY_NOT_COMPARABLE = (
     "Every chunker makes its own chunks, so what counts as relevant, and how much text stands behind one rank, differs "
     "from row to row. These numbers compare with the literature, not with each other: read each beside its chance "
-    "level, the score of a random ranking of the same chunks."
+    "level in brackets, the score of a random ranking of the same chunks."
 )
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}"}
 _LATEX |= {character: "\\" + character for character in "&%$#_{}"}

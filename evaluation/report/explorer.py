@@ -6,17 +6,22 @@ import base64
 import gzip
 import json
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaluation.report.linestore import LineStore
+from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.view import View
 from evaluation.report.words import scale
 from evaluation.results import HitRecord, QueryRecord, Results
 
 LIMIT = 3_900_000
 """Characters of packed data; the rest of a page of 5 MB is for everything else."""
+
+
+_DENSEST = 7
+"""Source code never packs tighter than this, so that much larger data need not be tried."""
 
 
 class Packed(NamedTuple):
@@ -39,10 +44,11 @@ _FILLS += [_Fill(3, 400, 40), _Fill(3, 150, 40), _Fill(3, 50, 30), _Fill(2, 20, 
 def pack(results: Results, views: list[View], *, limit: int = LIMIT) -> Packed:
     """Return the fullest data that fits the limit."""
     packed = Packed("", "")
+    texts = {chunk_id: text_lines(text) for chunk_id, text in results.texts.items()}
     for fill in _FILLS:
-        raw = json.dumps(
-            explorer_data(results, views, fill), ensure_ascii=False, separators=(",", ":"), allow_nan=False
-        )
+        raw = json.dumps(explorer_data(texts, views, fill), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        if len(raw) > _DENSEST * limit:
+            continue
         # mtime 0: the same results give the same page.
         data = base64.b64encode(gzip.compress(raw.encode(), 9, mtime=0)).decode()
         packed = Packed(data, _note(fill))
@@ -51,7 +57,7 @@ def pack(results: Results, views: list[View], *, limit: int = LIMIT) -> Packed:
     return packed
 
 
-def explorer_data(results: Results, views: list[View], fill: _Fill) -> dict[str, Any]:
+def explorer_data(texts: Mapping[str, list[str]], views: list[View], fill: _Fill) -> dict[str, Any]:
     """Return settings with their queries, scores and hits; texts as lines of files, each once."""
     store = LineStore()
     settings = []
@@ -63,7 +69,7 @@ def explorer_data(results: Results, views: list[View], fill: _Fill) -> dict[str,
             values = row.cell.scores.get(view.headline, np.full(len(view.queries), np.nan))
             hits = [row.cell.hits.get(view.queries[k].id, ())[: fill.hits] for k in kept]
             placed = [
-                [_place(store, results, f"{view.setting.dataset}\0{repo}", hit, fill.lines) for hit in found]
+                [_place(store, texts, f"{view.setting.dataset}\0{repo}", hit, fill.lines) for hit in found]
                 for found, repo in zip(hits, repos, strict=True)
             ]
             cells.append({"chunker": row.chunker, "scores": [_rounded(values[k]) for k in kept], "hits": placed})
@@ -100,20 +106,19 @@ def _query(query: QueryRecord) -> dict[str, Any]:
     }
 
 
-def _place(store: LineStore, results: Results, scope: str, hit: HitRecord, most: int | None) -> list[Any]:
-    """Return [file, first line, lines, lines not shown, score, text]; the text is replaced by its cuts afterwards."""
-    text = results.texts.get(hit.chunk_id)
+def _place(store: LineStore, texts: Mapping[str, list[str]], scope: str, hit: HitRecord, most: int | None) -> list[Any]:
+    """Return [file, first line, lines, lines not shown, score, lines]; the last is replaced by its cuts afterwards."""
+    pieces = texts.get(hit.chunk_id)
     length = hit.end_line - hit.start_line + 1
-    if text is None:
+    if pieces is None:
         return [-1, hit.start_line, length, length, _rounded(hit.score), hit.path]
-    pieces = text.removesuffix("\n").split("\n")
     shown = pieces if most is None else pieces[:most]
-    number = store.add(scope, hit.path, hit.start_line, "\n".join(shown))
-    return [number, hit.start_line, len(shown), len(pieces) - len(shown), _rounded(hit.score), "\n".join(shown)]
+    number = store.add(scope, hit.path, hit.start_line, shown)
+    return [number, hit.start_line, len(shown), len(pieces) - len(shown), _rounded(hit.score), shown]
 
 
 def _add_cuts(settings: list[dict[str, Any]], store: LineStore) -> None:
-    """Replace each hit's text by the ends that differ from the file's whole lines, which most have none of."""
+    """Replace each hit's lines by the ends that differ from the file's whole lines, which most have none of."""
     for setting in settings:
         for cell in setting["cells"]:
             for hits in cell["hits"]:

@@ -12,7 +12,8 @@ class _File:
     """Lines of one file that some result shows."""
 
     path: str
-    lines: dict[int, str] = field(default_factory=dict)
+    lines: list[str | None] = field(default_factory=list)
+    """By line number; place 0 is never used."""
     ends: set[int] = field(default_factory=set)
     """Lines that were only seen at the end of a slice, so that they may be parts of lines."""
 
@@ -24,10 +25,14 @@ class LineStore:
     files: list[_File] = field(default_factory=list)
     known: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
-    def add(self, scope: str, path: str, start_line: int, text: str) -> int:
-        """Remember a slice and return the number of its file."""
-        pieces = text_lines(text)
+    def add(self, scope: str, path: str, start_line: int, pieces: list[str]) -> int:
+        """Remember a slice, given as its lines, and return the number of its file."""
         variants = self.known.setdefault((scope, path), [])
+        stop = start_line + len(pieces)
+        for number in variants:
+            # Most slices repeat lines that are known already.
+            if self.files[number].lines[start_line:stop] == pieces:
+                return number
         for number in variants:
             if _agrees(self.files[number], start_line, pieces):
                 break
@@ -35,24 +40,16 @@ class LineStore:
             number = len(self.files)
             self.files.append(_File(path))
             variants.append(number)
-        file = self.files[number]
-        for k, piece in enumerate(pieces):
-            line = start_line + k
-            if 0 < k < len(pieces) - 1:
-                file.lines[line] = piece
-                file.ends.discard(line)
-            elif line not in file.lines or (line in file.ends and len(piece) > len(file.lines[line])):
-                file.lines[line] = piece
-                file.ends.add(line)
+        _learn(self.files[number], start_line, pieces)
         return number
 
     def packed(self) -> list[dict[str, Any]]:
         """Return each file as its path and runs of neighbouring lines."""
         return [{"path": file.path, "runs": _runs(file.lines)} for file in self.files]
 
-    def cuts(self, number: int, start_line: int, text: str) -> tuple[str | None, str | None]:
+    def cuts(self, number: int, start_line: int, pieces: list[str]) -> tuple[str | None, str | None]:
         """Return the first and the last line where the slice begins or ends inside one, else None."""
-        pieces, lines = text_lines(text), self.files[number].lines
+        lines = self.files[number].lines
         last = start_line + len(pieces) - 1
         first_cut = pieces[0] if pieces[0] != lines[start_line] else None
         last_cut = pieces[-1] if len(pieces) > 1 and pieces[-1] != lines[last] else None
@@ -66,8 +63,8 @@ def text_lines(text: str) -> list[str]:
 
 def _agrees(file: _File, start_line: int, pieces: list[str]) -> bool:
     """Say whether a slice can be of this file: equal lines, or one a part of the other where a slice ends."""
-    for k, piece in enumerate(pieces):
-        known = file.lines.get(start_line + k)
+    known_lines = file.lines[start_line : start_line + len(pieces)]
+    for k, (known, piece) in enumerate(zip(known_lines, pieces, strict=False)):
         if known is None or known == piece:
             continue
         part = k in (0, len(pieces) - 1) and piece in known
@@ -77,11 +74,23 @@ def _agrees(file: _File, start_line: int, pieces: list[str]) -> bool:
     return True
 
 
-def _runs(lines: dict[int, str]) -> list[list[int | str]]:
-    numbers = sorted(lines)
-    grouped = groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
-    return [
-        [members[0], "\n".join(lines[number] for number in members)]
-        for _, group in grouped
-        for members in [[number for _, number in group]]
-    ]
+def _learn(file: _File, start_line: int, pieces: list[str]) -> None:
+    missing = start_line + len(pieces) - len(file.lines)
+    file.lines.extend([None] * missing)
+    for k, piece in enumerate(pieces):
+        line, known = start_line + k, file.lines[start_line + k]
+        if 0 < k < len(pieces) - 1:
+            file.lines[line] = piece
+            file.ends.discard(line)
+        elif known is None or (line in file.ends and len(piece) > len(known)):
+            file.lines[line] = piece
+            file.ends.add(line)
+
+
+def _runs(lines: list[str | None]) -> list[list[int | str]]:
+    held = [(number, line) for number, line in enumerate(lines) if line is not None]
+    runs: list[list[int | str]] = []
+    for _, group in groupby(enumerate(held), key=lambda pair: pair[1][0] - pair[0]):
+        members = [line for _, line in group]
+        runs.append([members[0][0], "\n".join(text for _, text in members)])
+    return runs

@@ -22,6 +22,7 @@ from evaluation.report.sections import (
 from evaluation.report.tables import Table, comparison_table, health_table, published_table, ranking_table
 from evaluation.report.verdict import sentences
 from evaluation.report.view import View, views
+from evaluation.report.words import plural
 from evaluation.results import Results
 
 _TEMPLATES = "evaluation.report", "templates"
@@ -48,7 +49,7 @@ def page(results: Results, *, audit: Sequence[Mapping[str, Any]] = ()) -> str:
         script=script,
         sections=[_section(view, results) for view in found],
         overview=overview_table(found) if len(found) > 1 else None,
-        datasets=[dict(dataset) for dataset in results.datasets],
+        datasets=[{"name": dataset["name"], "words": _facts(dataset, results)} for dataset in results.datasets],
         explorer=packed,
         has_queries=any(row.cell.hits for view in found for row in view.rows),
         audit=_audit_table(audit),
@@ -82,6 +83,14 @@ def _section(view: View, results: Results) -> dict[str, Any]:
         "comparisons": comparison_table(view),
         "health": health_table(view),
     }
+
+
+def _facts(dataset: Mapping[str, Any], results: Results) -> str:
+    queries = results.queries_of(str(dataset["name"]))
+    words = f"{plural(len(queries), 'query')} in {plural(len({query.cluster for query in queries}), 'repository')}"
+    mined = ", mined from the code itself rather than asked by people" if dataset.get("mined") else ""
+    skipped = ", ".join(f"{count:,} {reason}" for reason, count in (dataset.get("skipped") or {}).items())
+    return words + mined + (f"; files skipped: {skipped}" if skipped else "")
 
 
 def _audit_table(rows: Sequence[Mapping[str, Any]]) -> Table | None:

@@ -44,16 +44,12 @@ def ranking_table(view: View) -> Table:
 
 
 def published_table(view: View) -> Table:
-    """Return the published protocol, each measure beside the score of a random ranking."""
-    header = ["chunker"]
-    for name in view.published:
-        header += [name, "chance"]
+    """Return the published protocol, each score with that of a random ranking in brackets where it is known."""
+    header = ["chunker", *view.published]
     header += ["relevant per query", "uncovered", "chunks", "tokens behind 5", "tokens behind 10"]
     rows = []
     for row in view.rows:
-        cells = [row.chunker]
-        for name in view.published:
-            cells += [score(name, row.mean(name)), _chance(row, name)]
+        cells = [row.chunker, *(score(name, row.mean(name)) + _chance(row, name) for name in view.published)]
         chunks = row.cell.chunks
         tokens = chunks.get("tokens_at", {})
         cells += [number(_real(chunks.get("relevant_per_query")), digits=1)]
@@ -85,7 +81,7 @@ def comparison_table(view: View) -> Table:
 
 def health_table(view: View) -> Table:
     """Return what happened to the text on its way into each index."""
-    header = "chunker,files,skipped,fallbacks,lost nws,doubled nws,cut chunks,cut tokens,seconds".split(",")
+    header = "chunker,files,failed files,fallbacks,lost nws,doubled nws,cut chunks,cut tokens,seconds".split(",")
     rows = []
     for row in view.rows:
         chunks = row.cell.chunks
@@ -94,7 +90,7 @@ def health_table(view: View) -> Table:
             [
                 row.chunker,
                 whole(chunks, "files"),
-                _counts(chunks.get("skipped")),
+                _counts(chunks.get("failed_files")),
                 _counts(chunks.get("fallbacks")),
                 whole(chunks, "lost_nws"),
                 whole(chunks, "doubled_nws"),
@@ -135,7 +131,8 @@ def whole(values: Mapping[str, Any], name: str) -> str:
 
 
 def _chance(row: Row, measure: str) -> str:
-    return score(measure, _real((row.cell.chunks.get("chance") or {}).get(measure)))
+    value = _real((row.cell.chunks.get("chance") or {}).get(measure))
+    return "" if value is None else f" ({score(measure, value)})"
 
 
 def _real(value: object) -> float | None:

@@ -101,9 +101,7 @@ def _thinned(values: list[float]) -> list[float]:
 
 
 def _legend(view: View) -> str:
-    lines = [
-        "★ best mean of its column; size = mean non-whitespace characters of a chunk; shares are in points of 100."
-    ]
+    lines = ["★ best mean of its column; size: mean non-whitespace characters of a chunk; points of 100."]
     if any(row.group in ("▲", "▼", "base") for row in view.rows):
         lines.append("▲ better, ▼ worse than the baseline after correction, = no difference shown.")
     elif any(row.group for row in view.rows):

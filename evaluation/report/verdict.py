@@ -8,12 +8,13 @@ from typing import Any
 from evaluation.report.view import View, turned, views
 from evaluation.report.words import base_name, budget_words, lower_is_better, p_value, plural, scale, score, span
 from evaluation.results import Results
+from evaluation.statistics import SIGNIFICANT
 
 
 def verdict(results: Results) -> str:
     """Return one paragraph per setting: what is shown, what is not, and what would be needed."""
     found = views(results)
-    paragraphs = [" ".join([f"{_where(view)}:", *sentences(view)]) for view in found]
+    paragraphs = [f"{_where(view)}:\n{' '.join(sentences(view))}" for view in found]
     if len(found) > 1:
         paragraphs.append(
             f"Each of the {len(found)} settings is corrected for its own comparisons, not for the number of settings."
@@ -24,11 +25,11 @@ def verdict(results: Results) -> str:
 def sentences(view: View) -> list[str]:
     """Return the verdict on one setting, sentence by sentence."""
     if not view.rows:
-        return ["nothing was scored, so nothing is compared.", *_failures(view)]
+        return ["Nothing was scored, so nothing is compared.", *_failures(view)]
     if len(view.rows) == 1:
         row = view.rows[0]
         mean = score(view.headline, row.mean(view.headline))
-        return [f"only {row.chunker} was scored ({view.headline} {mean}), so nothing is compared.", *_failures(view)]
+        return [f"Only {row.chunker} was scored ({view.headline} {mean}), so nothing is compared.", *_failures(view)]
     if not view.comparisons:
         return [f"{len(view.rows)} chunkers were scored and no comparison was computed.", *_failures(view)]
     main = _against_baseline(view) if _has_baseline(view) else _among_all(view)
@@ -49,7 +50,7 @@ def _among_all(view: View) -> list[str]:
     best, second = view.rows[0].chunker, view.rows[1].chunker
     shown = [row for row in view.comparisons if row["shown"]]
     if not shown:
-        return [_nothing_shown(view)]
+        return _nothing_shown(view)
     tied = [row.chunker for row in view.rows[1:] if _not_shown(view, best, row.chunker)]
     nearest = view.comparison(best, tied[0] if tied else second)
     said = []
@@ -75,7 +76,7 @@ def _against_baseline(view: View) -> list[str]:
     worse = [row for row in view.comparisons if row["shown"] and _better_first(row) is not row]
     open_ = [row for row in view.comparisons if not row["shown"]]
     if not better and not worse:
-        return [_nothing_shown(view)]
+        return _nothing_shown(view)
     said = [f"{claim(row)}." for row in sorted(better, key=lambda row: -abs(row["difference"]))]
     said += [f"{claim(turned(row))}." for row in worse]
     if open_:
@@ -84,12 +85,13 @@ def _against_baseline(view: View) -> list[str]:
     return said
 
 
-def _nothing_shown(view: View) -> str:
+def _nothing_shown(view: View) -> list[str]:
     closest = min(view.comparisons, key=lambda row: (row["p_corrected"], row["p"]))
     who = "the two chunkers" if len(view.rows) == 2 else f"any of the {len(view.rows)} chunkers"
     if _has_baseline(view):
         who = f"{view.comparisons[0]['b']} and any other"
-    return f"no difference between {who} can be shown. The nearest to one: {_undecided(_better_first(closest))}."
+    said = f"No difference between {who} can be shown."
+    return [said, f"The nearest to one: {_undecided(_better_first(closest))}."]
 
 
 def claim(row: Mapping[str, Any]) -> str:
@@ -136,7 +138,9 @@ def _basis(row: Mapping[str, Any]) -> str:
     if row["unit"] == "query":
         over = f"{plural(row['n_queries'], 'query')} of {over}"
     corrected = f", corrected for {row['family']} comparisons" if row["family"] > 1 else ""
-    return f"{p_value(row['p_corrected'])} over {over}{corrected}"
+    # Without this, an interval that leaves out zero beside "not shown" reads like a contradiction.
+    alone = f" ({p_value(row['p'])} alone)" if row["p"] <= SIGNIFICANT < row["p_corrected"] else ""
+    return f"{p_value(row['p_corrected'])} over {over}{corrected}{alone}"
 
 
 def _better_first(row: Mapping[str, Any]) -> Mapping[str, Any]:

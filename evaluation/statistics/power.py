@@ -18,14 +18,14 @@ def units_needed(sums: np.ndarray, *, comparisons: int, unit: Unit) -> int | Non
 
     The observed effect stands in for the true one, so this is a hint about scale and not a promise.
     """
-    from scipy import stats
+    from scipy import special  # scipy.stats takes a second to import
 
     deviation = sums.std(ddof=1) if len(sums) > 1 else 0.0
     if deviation == 0 or sums.mean() == 0:
         return None
     effect = abs(sums.mean()) / deviation
-    z_alpha = stats.norm.isf(SIGNIFICANT / comparisons / 2)
+    z_alpha = -special.ndtri(SIGNIFICANT / comparisons / 2)
     # The last term corrects the normal formula for Student's t (Guenther 1981).
-    needed = math.ceil(((z_alpha + stats.norm.ppf(POWER)) / effect) ** 2 + z_alpha**2 / 2)
+    needed = math.ceil(((z_alpha + special.ndtri(POWER)) / effect) ** 2 + z_alpha**2 / 2)
     needed = max(needed, len(sums) + 1, MIN_REPOSITORIES if unit == "repository" else 2)
     return needed if needed <= _PRACTICAL else None

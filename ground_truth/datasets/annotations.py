@@ -39,6 +39,7 @@ class Annotations:
     """An annotation file (JSON Lines) and the folder of the repository, or of several named as in the file."""
 
     version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "path= the annotation file, root= the folder of the repository or repositories"
 
     path: str
     root: str = "."

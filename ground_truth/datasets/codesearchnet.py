@@ -47,6 +47,7 @@ class CodeSearchNet:
     """The annotation store (CSV) of CodeSearchNet, with the judged repositories from local clones."""
 
     version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "path= annotationStore.csv, repos= a folder with clones of what it judges"
 
     path: str
     """annotationStore.csv"""

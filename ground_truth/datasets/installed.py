@@ -17,7 +17,7 @@ from ground_truth.masking import mask_docstrings
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.types import Dataset
 
-DEFAULT_PACKAGES = "click,jinja2,requests,tqdm,pathspec,packaging,urllib3,markdown_it"
+DEFAULT_PACKAGES = "click,requests,tqdm,pathspec,markdown_it,bm25s,charset_normalizer"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,7 @@ class Installed:
     """Installed pure-Python packages; a query is a function's docstring, which is masked from the index."""
 
     version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "nothing: the packages come with chunkbench"
 
     packages: str = DEFAULT_PACKAGES
     """Import names, separated by commas."""
@@ -81,6 +82,6 @@ def _folder(name: str) -> Folder:
 def _version(name: str) -> str:
     """Return the version of the distribution that the package belongs to."""
     try:
-        return version(packages_distributions().get(name, [name])[0])
-    except PackageNotFoundError:
-        return "unknown"
+        return version(name)
+    except PackageNotFoundError:  # a distribution of another name; looking through all of them takes a while
+        return version(packages_distributions()[name][0]) if name in packages_distributions() else "unknown"

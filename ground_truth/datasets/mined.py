@@ -1,94 +1,103 @@
-"""Your own repository without labels: the queries are mined from it, as it is on disk or at a git ref."""
+"""A repository that has no labels: queries are mined from it as it is loaded."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
-from chunkers.sources import walk
-from ground_truth.git import is_git, resolve_ref
+from chunkers.sources import Repository, walk
+from ground_truth.git import is_bare, is_git, resolve_ref
 from ground_truth.masking import mask_docstrings
 from ground_truth.miners.commits import mine_commits
+from ground_truth.miners.definitions import minable_languages
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.miners.types import Mined
 from ground_truth.snapshots import take_snapshot
 from ground_truth.types import Dataset
 
-_MAX_FILES = 5
-
 
 @dataclass(frozen=True, kw_only=True)
 class MinedRepository:
-    """A folder or clone; a query is a function's docstring, masked from the index, or a commit's message."""
+    """Any folder or clone: its documentation asks for the code below it, or its commit messages for what changed."""
 
     version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "root= any folder of source code, or a git clone"
 
     root: str
     ref: str | None = None
-    """A branch, tag or commit; nothing is checked out. None reads the folder as it is."""
+    """A branch, tag or commit, read without a checkout; None reads the folder as it is, or a bare clone's HEAD."""
+    kind: Literal["docstrings", "commits"] = "docstrings"
     queries: int = 200
     """At most this many."""
-    kind: Literal["docstrings", "commits"] = "docstrings"
     seed: int = 0
+    max_files: int = 5
+    """Commits that change more source files than this make no query."""
 
     def __post_init__(self) -> None:
-        positive(self, "queries")
+        positive(self, "queries", "max_files")
 
     def load(self) -> Dataset:
-        """Return the dataset; the same files give the same queries, and a new file moves few of them."""
-        root = Path(self.root).expanduser()
-        if not root.is_dir():
-            raise UsageError(f"root {self.root!r} is not a folder: write root=FOLDER with the repository")
-        if self.ref is not None and not is_git(root):
-            raise UsageError(f"{root} is not a git clone: leave ref= out to read the folder as it is")
-        commit = resolve_ref(root, self.ref) if self.ref is not None else None
-        return self._history(root, commit) if self.kind == "commits" else self._docstrings(root, commit)
+        """Return the dataset, with what was kept and dropped in its details."""
+        place = Path(self.root).expanduser()
+        if not place.exists():
+            raise UsageError(f"{self.root} does not exist: give a folder of source code")
+        commit = self._commit(place)
+        find = self._documentation if self.kind == "docstrings" else self._history
+        mined, repositories = find(place, commit)
+        if not mined.queries:
+            raise UsageError(f"{self.root} gives no queries by {self.kind} ({_told(mined)}): {self._remedy(place)}")
+        return Dataset(
+            name=_name(place),
+            repositories=repositories,
+            queries=mined.queries,
+            annotations=mined.annotations,
+            mined=True,
+            details={"kind": self.kind, "seed": self.seed, "commit": commit, **mined.counts()},
+        )
 
-    def _docstrings(self, root: Path, commit: str | None) -> Dataset:
-        name = _name(root)
-        plain = take_snapshot(root, commit, name=name) if commit else walk(root, name=name)
+    def _commit(self, place: Path) -> str | None:
+        """Return the commit that is read, or None for a folder as it is."""
+        if self.ref is not None and not is_git(place):
+            raise UsageError(f"{self.root} is not a git clone: leave ref= out to read the folder as it is")
+        ref = self.ref or ("HEAD" if is_bare(place) else None)
+        return resolve_ref(place, ref) if ref else None
+
+    def _documentation(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
+        name = _name(place)
+        plain = take_snapshot(place, commit, name=name) if commit else walk(place, name=name)
         mined = mine_docstrings(plain, limit=self.queries, seed=self.seed)
-        if not mined.queries:
-            raise UsageError(f"{root} has no documented functions to ask about: write --annotations, or kind=commits")
-        return Dataset(
-            name=name,
-            repositories=(dataclasses.replace(plain, transform=mask_docstrings),),
-            queries=mined.queries,
-            annotations=mined.annotations,
-            mined=True,
-            details=_details(mined, commit) | {"masked": "docstrings"},
-        )
+        return mined, (dataclasses.replace(plain, transform=mask_docstrings),)
 
-    def _history(self, root: Path, commit: str | None) -> Dataset:
-        name = _name(root)
+    def _history(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
         mined = mine_commits(
-            root, name=name, limit=self.queries, seed=self.seed, max_files=_MAX_FILES, revision=commit or "HEAD"
+            place,
+            name=_name(place),
+            limit=self.queries,
+            seed=self.seed,
+            max_files=self.max_files,
+            revision=commit or "HEAD",
         )
-        if not mined.queries:
-            raise UsageError(f"{root} has no commits to ask about: use kind=docstrings")
-        gold: dict[str, set[str]] = {}
+        keep: dict[str, set[str]] = {}
         for note in mined.annotations:
-            gold.setdefault(note.repo, set()).add(note.path)
+            keep.setdefault(note.repo, set()).add(note.path)
         parents = {query.repo: mined.commits[query.id] for query in mined.queries}
-        return Dataset(
-            name=name,
-            repositories=tuple(
-                take_snapshot(root, parents[repo], name=repo, keep=paths) for repo, paths in sorted(gold.items())
-            ),
-            queries=mined.queries,
-            annotations=mined.annotations,
-            mined=True,
-            details=_details(mined, commit),
+        return mined, tuple(
+            take_snapshot(place, parent, name=name, keep=keep[name]) for name, parent in sorted(parents.items())
         )
 
+    def _remedy(self, place: Path) -> str:
+        if self.kind == "docstrings" and is_git(place):
+            return "try kind=commits, or annotate it"
+        return f"documentation is read in {', '.join(sorted(minable_languages()))}; otherwise annotate it"
 
-def _name(root: Path) -> str:
-    return root.resolve().name.removesuffix(".git") or "repository"
+
+def _name(place: Path) -> str:
+    return place.resolve().name.removesuffix(".git") or "repository"
 
 
-def _details(mined: Mined, commit: str | None) -> dict[str, Any]:
-    return {"commit": commit, **mined.counts()}
+def _told(mined: Mined) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(mined.dropped.items())) or "nothing documented"

@@ -15,7 +15,8 @@ from ground_truth.archives import unpacked
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import LineRange
 from ground_truth.masking import mask_docstrings
-from ground_truth.python_functions import function_at
+from ground_truth.places import locate
+from ground_truth.python_functions import Function, function_at, functions_of
 from ground_truth.transforms import MaskedLines, Steps, Transform, crlf
 from ground_truth.types import Annotation, Dataset, Query
 
@@ -50,8 +51,9 @@ class RepoEval:
     """RepoEval from its official files: the tasks (.jsonl) and the repositories (a folder, or their archive)."""
 
     version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "path= the folder with its tasks (.jsonl) and repositories.tar.xz or repositories/"
 
-    path: str
+    path: str = ""
     """The folder with the tasks and repositories."""
     level: Literal["function", "line", "api"] = "function"
     gold: Gold = "body"
@@ -70,14 +72,15 @@ class RepoEval:
 
     def load(self) -> Dataset:
         """Return the dataset; every task's lines are checked against its file."""
-        home = Path(self.path).expanduser()
+        home = locate(self.path, name="repoeval", dataset="repoeval")
         tasks = _tasks(_task_file(home, self.level), self.level)
         chosen = _choose(self.repositories, sorted({task.repo for task in tasks}))
         root = _repositories(home)
         folders = {name: _folder(root, name) for name in chosen}
         tasks = [task for task in tasks if task.repo in folders]
         _check(tasks, folders)
-        questions = [_question(task, folders[task.repo], self.gold) for task in tasks]
+        functions = _functions(tasks, folders) if self.gold == "function" else {}
+        questions = [_question(task, functions.get((task.repo, task.path), ()), self.gold) for task in tasks]
         masks = _own_lines(questions) if self.mask == "query" else {}
         return Dataset(
             name=f"repoeval-{self.level}-{self.gold}",
@@ -206,14 +209,19 @@ def _check(tasks: Sequence[_Task], folders: Mapping[str, Folder]) -> None:
             )
 
 
-def _question(task: _Task, folder: Folder, gold: Gold) -> _Question:
+def _functions(tasks: Sequence[_Task], folders: Mapping[str, Folder]) -> dict[tuple[str, str], list[Function]]:
+    """Return the functions of every file that has a task, each file parsed once."""
+    files = sorted({(task.repo, task.path) for task in tasks})
+    return {key: functions_of(source.data) for key in files if (source := folders[key[0]].read(key[1]))}
+
+
+def _question(task: _Task, functions: Sequence[Function], gold: Gold) -> _Question:
     prompt = LineRange(task.context + 1, task.line)
     if gold == "prompt":
         return _Question(task, task.prompt, "prompt", prompt, LineRange(task.context + 1, task.line + 1))
     if gold == "body":
         return _Question(task, task.prompt, "prompt", prompt, task.body)
-    source = folder.read(task.path)
-    found = function_at(source.data, task.body.first, name=task.name) if source else None
+    found = function_at(functions, task.body.first, name=task.name)
     if found is None:
         raise UsageError(f"{task.where}: {task.path} has no function {task.name!r} at line {task.body.first}")
     if found.doc:

@@ -20,7 +20,7 @@ from ground_truth.source_paths import has_test_word, is_source
 from ground_truth.types import Annotation, Dataset, Query
 
 
-class _Instance(NamedTuple):
+class Instance(NamedTuple):
     """One issue and the old-side changes of its patch."""
 
     id: str
@@ -54,6 +54,7 @@ class SweBench:
     """SWE-bench from its published file, with the repositories at their base commits from local clones."""
 
     version: ClassVar[str] = "1"
+    needs: ClassVar[str] = "path= its file (or hub:OWNER/NAME@REVISION), repos= a folder with clones"
 
     path: str
     """The .jsonl, .json or .parquet file, a folder of them, or hub:OWNER/NAME@REVISION."""
@@ -69,9 +70,7 @@ class SweBench:
 
     def load(self) -> Dataset:
         """Return the dataset; each patch's removed and context lines are compared with the file at the base commit."""
-        instances = self._chosen(
-            [_instance(record) for path in local_files(self.path) for record in read_records(path)]
-        )
+        instances = self._chosen(read_instances(self.path))
         skipped: Counter[str] = Counter()
         repositories: dict[str, Repository] = {}
         queries: list[Query] = []
@@ -101,7 +100,7 @@ class SweBench:
             details={"instances": len(instances), "skipped": dict(skipped), "gold": self.gold},
         )
 
-    def _chosen(self, instances: Sequence[_Instance]) -> list[_Instance]:
+    def _chosen(self, instances: Sequence[Instance]) -> list[Instance]:
         known = {instance.repo for instance in instances}
         wanted = known if self.repositories == "all" else {name.strip() for name in self.repositories.split(",")}
         if unknown := sorted(wanted - known):
@@ -114,7 +113,7 @@ class SweBench:
                 chosen.append(instance)
         return chosen
 
-    def _snapshot(self, instance: _Instance) -> Snapshot:
+    def _snapshot(self, instance: Instance) -> Snapshot:
         gold = instance.gold
         if not gold:
             raise _Skip("the patch changes no source line of the base commit outside tests")
@@ -125,7 +124,7 @@ class SweBench:
         keep = {patch.old_path or "" for patch in gold}
         return take_snapshot(clone, instance.commit, name=instance.name, keep=keep)
 
-    def _annotations(self, instance: _Instance, snapshot: Snapshot) -> list[Annotation]:
+    def _annotations(self, instance: Instance, snapshot: Snapshot) -> list[Annotation]:
         notes: list[Annotation] = []
         for patch in instance.gold:
             path = patch.old_path or ""
@@ -141,12 +140,17 @@ class SweBench:
         return notes
 
 
-def _instance(record: Record) -> _Instance:
+def read_instances(path: str) -> list[Instance]:
+    """Return the instances of a published file with their patches parsed; no clone is needed."""
+    return [_instance(record) for file in local_files(path) for record in read_records(file)]
+
+
+def _instance(record: Record) -> Instance:
     name = record.text("instance_id")
     patches = parse_patch(record.text("patch"), where=f"{record.where} ({name})")
     if not patches:
         raise UsageError(f"{record.where}: the patch of {name} names no file: a unified diff was expected")
-    return _Instance(
+    return Instance(
         name,
         record.where,
         record.text("repo"),

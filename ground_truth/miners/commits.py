@@ -26,7 +26,8 @@ _CHORE = re.compile(
 )
 _FORMATTING = re.compile(
     r"\b(re)?format(ted|ting)?\b|\bblack(en)?\b|\bisort\b|\bflake8\b|\blint(er|ing)?\b|\bpep ?8\b|\bprettier\b"
-    r"|\bgofmt\b|\brustfmt\b|\bruff\b|\bwhitespace\b|\bindentation\b|\btypos?\b|\bspelling\b|\bcode style\b",
+    r"|\bgofmt\b|\brustfmt\b|\bruff\b|\bwhitespace\b|\bindentation\b|\btypos?\b|\bspelling\b|\bcode style\b"
+    r"|\bdoc(s|umentation|strings?)?\b|\breadme\b|\bcomments?\b",
     re.IGNORECASE,
 )
 _TRAILER = re.compile(r"^[A-Z][A-Za-z-]+(-by|-off-by|-id|-on): .*$|^(https?://\S+|git-svn-id:.*)$", re.MULTILINE)
@@ -99,7 +100,7 @@ def _message_reason(commit: _Commit) -> str:
     if _CHORE.search(commit.subject):
         return "release, revert or chore"
     if _FORMATTING.search(commit.subject):
-        return "formatting"
+        return "formatting or documentation"
     return "message too short" if len(commit.query.split()) < MIN_WORDS else ""
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from chunkers.types import SourceFile
+from ground_truth.miners.doc_comments import STYLES, commented_definitions
 from ground_truth.miners.python_docstrings import python_definitions
 from ground_truth.miners.types import Definition
 
-_FINDERS: dict[str, Callable[[bytes], list[Definition]]] = {"python": python_definitions}
+_FINDERS: dict[str, Callable[[bytes], list[Definition]]] = {
+    "python": python_definitions,
+    **{language: functools.partial(commented_definitions, language=language) for language in STYLES},
+}
 
 
 def definitions(source: SourceFile) -> list[Definition]:

@@ -54,7 +54,7 @@ def mine_docstrings(repository: Repository, *, limit: int | None = None, seed: i
 def _candidates(source: SourceFile) -> Iterator[_Candidate]:
     for definition in definitions(source):
         if definition.is_function:
-            yield _Candidate(source.path, definition, query_text(definition.doc))
+            yield _Candidate(source.path, definition, query_text(definition.doc, definition.name))
 
 
 def _reason(candidate: _Candidate) -> str:

@@ -11,11 +11,11 @@ _INLINE_TAG = re.compile(r"\{@\w+\s+([^}]*)\}")
 _XML_REFERENCE = re.compile(r"<(?:see|paramref|typeparamref)\s+\w+=\"(?:\w:)?([^\"]*)\"\s*/>")
 _MARKUP_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])?")
-_MARKS = re.compile(r"[`*]+")
+_MARKS = re.compile(r"[`*]+|(?<!\w)\+(?=\w+\+)|(?<=\w)\+(?!\w)")
 # Where prose ends and lists of parameters begin.
 _SECTION = re.compile(
     r"\n\s*\n|\n\s*(?:[:@\\](?!see\b)\w+|Args?:|Arguments:|Parameters?:?\s*$|Returns?:|Raises:|Examples?:|>>>|-{3,}|={3,}|"
-    r"\.\. |[#*-] |\d+\. )",
+    r"\.\. |[#*-] |\d+\. |\[[^\]]+\]:\s)",
     re.MULTILINE,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+(?=[A-Z\"'(`])")
@@ -27,6 +27,7 @@ _EMPTY_PHRASES = (
     "override",
     "overridden",
     "same as",
+    "initializes a new instance",
     "alias ",
     ":",
     "@",
@@ -35,8 +36,11 @@ _EMPTY_PHRASES = (
 )
 
 
-def query_text(doc: str) -> str:
-    """Return the first sentence, and the second where the first is short; empty where there is no prose."""
+def query_text(doc: str, name: str = "") -> str:
+    """Return the first sentence, and the second where the first is short; empty where there is no prose.
+
+    A text that begins with the definition's own name, as all of Go's do, goes without it: the name is in the code.
+    """
     summary = re.search(r"<summary>(.*?)</summary>", doc, re.DOTALL)
     text = (summary[1] if summary else doc).strip()
     text = _SECTION.split("\n" + text if text.startswith((":", "@")) else text, maxsplit=1)[0]
@@ -47,6 +51,8 @@ def query_text(doc: str) -> str:
     taken = sentences[0]
     if len(taken.split()) < _ENOUGH_WORDS and len(sentences) > 1:
         taken = f"{taken} {sentences[1]}"
+    if name and taken.startswith(f"{name} "):
+        taken = taken.removeprefix(name).strip()
     return taken
 
 

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from chunkers.languages import language_of
 from chunkers.sources import walk
 from ground_truth.annotations import AnnotationRow, Mask
+from ground_truth.git import is_bare, run_git
 from ground_truth.miners.commits import mine_commits
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.miners.types import Mined
+from ground_truth.snapshots import take_snapshot
 
 
 def mined_docstring_rows(repository: Path, *, limit: int, seed: int) -> tuple[list[AnnotationRow], Mined]:
-    """Return the documentation queries of a folder; the rows ask for the documentation to be masked."""
-    mined = mine_docstrings(walk(repository), limit=limit, seed=seed)
+    """Return the documentation queries of a folder, or of the newest commit of a bare mirror.
+
+    The rows ask for the documentation to be masked.
+    """
+    if not is_bare(repository):
+        mined = mine_docstrings(walk(repository), limit=limit, seed=seed)
+        return _rows(mined, mask="docstrings"), mined
+    head = run_git(repository, "rev-parse", "HEAD").decode().strip()
+    found = take_snapshot(repository, head, name=repository.resolve().name.removesuffix(".git"))
+    mined = mine_docstrings(found, limit=limit, seed=seed)
+    mined = dataclasses.replace(mined, commits={query.id: head for query in mined.queries})
     return _rows(mined, mask="docstrings"), mined
 
 
 def mined_commit_rows(repository: Path, *, limit: int, seed: int, max_files: int) -> tuple[list[AnnotationRow], Mined]:
     """Return the commit queries of a clone; each row names the parent commit that is searched."""
-    mined = mine_commits(repository, name=repository.resolve().name, limit=limit, seed=seed, max_files=max_files)
+    mined = mine_commits(
+        repository, name=repository.resolve().name.removesuffix(".git"), limit=limit, seed=seed, max_files=max_files
+    )
     return _rows(mined, mask=None), mined
 
 

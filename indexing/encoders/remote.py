@@ -46,7 +46,7 @@ def post(endpoint: Endpoint, body: Mapping[str, Any], *, read: Callable[[Any], T
         except OSError as error:  # what requests raises are OSErrors
             fault = f"{type(error).__name__}"
         else:
-            if reply.ok:
+            if 200 <= reply.status_code < 300:
                 try:
                     return read(reply.json())
                 except ValueError as error:

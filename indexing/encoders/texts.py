@@ -37,6 +37,11 @@ def pool_windows(vectors: Vectors, owners: Sequence[int], weights: Sequence[int]
     if len(starts) == len(vectors):
         return vectors
     if how == "max":
-        return unit_rows(np.maximum.reduceat(vectors, starts, axis=0))
-    weighted = vectors.astype(np.float64) * np.asarray(weights, dtype=np.float64)[:, None]
-    return unit_rows(np.add.reduceat(weighted, starts, axis=0))
+        pooled = unit_rows(np.maximum.reduceat(vectors, starts, axis=0))
+    else:
+        weighted = vectors.astype(np.float64) * np.asarray(weights, dtype=np.float64)[:, None]
+        pooled = unit_rows(np.add.reduceat(weighted, starts, axis=0))
+    # A text of one window keeps the bits that it has without pooling.
+    single = np.diff(starts, append=len(vectors)) == 1
+    pooled[single] = vectors[starts[single]]
+    return pooled

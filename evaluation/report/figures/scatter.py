@@ -55,7 +55,7 @@ def scatter(points: list[Point], *, measure: str, narrow: bool = False) -> Marku
 
 
 def _powers(low: float, high: float) -> list[float]:
-    """Return 1, 2 and 5 times powers of ten inside the range."""
+    """Return 1, 2, 3, 5 and 7 times powers of ten inside the range."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [m * 10.0**decade for decade in decades for m in (1, 2, 5)]
+    found = [m * 10.0**decade for decade in decades for m in (1, 2, 3, 5, 7)]
     return [value for value in found if low <= value <= high]

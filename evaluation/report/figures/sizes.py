@@ -24,6 +24,7 @@ _TOP = 8.0
 
 def sizes(rows: list[Sizes], *, unit: str, narrow: bool = False) -> Markup:
     """Draw the histograms, each scaled to its own tallest bar; bins are drawn equally wide."""
+    rows = _trimmed(rows)
     width = svg.NARROW if narrow else svg.WIDE
     left, row_height = (16.0, 64.0) if narrow else (250.0, 44.0)
     height = _TOP + row_height * len(rows) + 40
@@ -36,12 +37,23 @@ def sizes(rows: list[Sizes], *, unit: str, narrow: bool = False) -> Markup:
         else:
             parts += [svg.badge(left - 22, base - 12, row.place)]
             parts += [svg.text(left - 38, base - 8, svg.short(row.name, 30), anchor="end")]
-        parts += [svg.line(left, base, width - 16, base, class_="grid")]
-        parts += _bars(row, base, left=left, right=width - 16, tallest=34.0)
+        parts += [svg.line(left, base, width - 28, base, class_="grid")]
+        parts += _bars(row, base, left=left, right=width - 28, tallest=34.0)
     if all(list(row.edges) == list(rows[0].edges) for row in rows):
-        parts += _axis(rows[0].edges, height - 22, left=left, right=width - 16, most=6 if narrow else 10)
+        parts += _axis(rows[0].edges, height - 22, left=left, right=width - 28, most=6 if narrow else 10)
     parts += [svg.text((left + width) / 2, height - 5, unit, class_="tick", anchor="middle")]
     return svg.figure(width, height, "Distribution of chunk sizes, per chunker", *parts)
+
+
+def _trimmed(rows: list[Sizes]) -> list[Sizes]:
+    """Return the rows without the bins at both ends that are empty everywhere; as they are if their bins differ."""
+    if any(list(row.edges) != list(rows[0].edges) for row in rows):
+        return rows
+    used = [k for k in range(len(rows[0].counts)) if any(row.counts[k] for row in rows)]
+    if not used:
+        return rows
+    first, last = used[0], used[-1]
+    return [row._replace(edges=row.edges[first : last + 2], counts=row.counts[first : last + 1]) for row in rows]
 
 
 def _bars(row: Sizes, base: float, *, left: float, right: float, tallest: float) -> list[Markup]:

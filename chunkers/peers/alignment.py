@@ -1,0 +1,46 @@
+"""From the texts that a library returns to the exact spans of the source that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chunkers.types import Piece
+
+
+def located(data: bytes, texts: Iterable[bytes], *, overlap: int = 0) -> list[Piece]:
+    """Return where each text stands in the file, ordered by start; a text that is not in the file is left out.
+
+    Libraries return chunks in document order, so each is looked for from where the last one ended, less the overlap
+    in bytes; if it is not there, from the last one's start, and then from the file's. Blank texts are left out.
+    """
+    pieces: list[Piece] = []
+    last = Piece(0, 0)
+    for text in texts:
+        found = _find(data, text, (max(last.end - overlap, 0), last.start, 0)) if text.strip() else None
+        if found is not None:
+            last = found
+            pieces.append(found)
+    return sorted(set(pieces))
+
+
+def runs(data: bytes, text: bytes, *, begin: int) -> list[Piece]:
+    """Return the spans that a text was put together from, in the order of the text.
+
+    A text that stands in the file as it is, is one span. Of any other, each line is looked for after the line before
+    it, from ``begin``; indentation does not matter, and lines that are not found are left out.
+    """
+    whole = _find(data, text, (begin, 0)) if text.strip() else None
+    if whole is not None:
+        return [whole]
+    found: list[Piece] = []
+    for line in map(bytes.strip, text.split(b"\n")):
+        if line and (piece := _find(data, line, (found[-1].end if found else begin,))):
+            found.append(piece)
+    return found
+
+
+def _find(data: bytes, text: bytes, begins: Sequence[int]) -> Piece | None:
+    """Return the first place of the text after the first of the offsets that has one."""
+    offsets = (data.find(text, begin) for begin in begins)
+    start = next((offset for offset in offsets if offset >= 0), -1)
+    return Piece(start, start + len(text)) if start >= 0 else None

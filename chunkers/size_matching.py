@@ -1,0 +1,104 @@
+"""Fair sizes: the limit of each chunker at which its chunks are, on average, as large as those of the others."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.sizes import Ruler, ruler
+from chunkers.types import Chunker, SizeLimit, SizeUnit, SourceFile
+
+TOLERANCE = 0.02
+_LARGEST = 1 << 24
+_UNITS: tuple[SizeUnit, ...] = ("nws", "tokens", "lines")
+
+
+class Match(NamedTuple):
+    """The chunker with its chosen limit, and the mean chunk size that it gives."""
+
+    chunker: Chunker
+    field: str
+    chosen: int
+    mean: float
+
+
+def parse_target(text: str) -> SizeLimit:
+    """Read ``nws=1200`` or ``tokens=300``: the mean size to reach, and its unit."""
+    unit, equals, amount = text.partition("=")
+    if unit not in _UNITS or not equals or not amount.isdigit() or int(amount) == 0:
+        raise UsageError(f"{text!r} is not a size: write one of {', '.join(f'{unit}=N' for unit in _UNITS)}, N above 0")
+    return SizeLimit(unit, int(amount))
+
+
+def matched(chunker: Chunker, sources: Sequence[SourceFile], target: SizeLimit) -> Match:
+    """Return the chunker with the limit whose mean chunk size on the sources is nearest to the target.
+
+    The limit is found by bisection, since larger limits make larger chunks. A chunker without a limit, or one that
+    cannot come within 2 % whatever its limit (definitions are as large as they are), is an error that says so.
+    """
+    field = getattr(chunker, "size_field", None)
+    if field is None:
+        raise UsageError(f"{type(chunker).__name__} has no size to match; leave it out or do not match sizes")
+    rulers = [ruler(source.data, target.unit) for source in sources]
+
+    def mean_at(limit: int) -> float:
+        return mean_size(_with(chunker, field, limit), sources, rulers)
+
+    chosen = _nearest(mean_at, target.amount)
+    mean = mean_at(chosen)
+    if abs(mean - target.amount) > TOLERANCE * target.amount:
+        wanted = f"a mean of {target.amount} {target.unit}"
+        raise UsageError(
+            f"{type(chunker).__name__} cannot reach {wanted} on these files: {field}={chosen} gives {mean:.1f}"
+        )
+    return Match(_with(chunker, field, chosen), field, chosen, mean)
+
+
+def mean_size(chunker: Chunker, sources: Sequence[SourceFile], rulers: Sequence[Ruler]) -> float:
+    """Return the mean size of all chunks, by the rulers of their files; of no chunks, 0."""
+    count = size = 0
+    for source, units in zip(sources, rulers, strict=True):
+        pieces = chunker.split(source)
+        if pieces:
+            edges = np.array([piece[:2] for piece in pieces], dtype=np.int64)
+            places = units.at(edges)
+            size += int((places[:, 1] - places[:, 0]).sum())
+            count += len(pieces)
+    return size / count if count else 0.0
+
+
+def _nearest(mean_at: Callable[[int], float], target: float) -> int:
+    """Return a limit whose mean is within the tolerance, or the nearest of those tried."""
+    tried: dict[int, float] = {}
+
+    def above(limit: int) -> bool:
+        try:
+            tried[limit] = mean_at(limit)
+        except UsageError:
+            return False  # too small to be a limit of this chunker (an overlap does not fit into it)
+        return tried[limit] >= target
+
+    low, high = 0, max(1, int(target))
+    while not above(high) and high < _LARGEST and not _stuck(tried, high):
+        low, high = high, high * 2
+    while high - low > 1 and not _close(tried, target):
+        middle = (low + high) // 2
+        low, high = (low, middle) if above(middle) else (middle, high)
+    return min(tried, key=lambda limit: (abs(tried[limit] - target), limit))
+
+
+def _stuck(tried: dict[int, float], high: int) -> bool:
+    """Return whether doubling the limit three times has changed nothing: nothing is left to merge."""
+    return len(tried) > 3 and len({tried.get(high >> step) for step in range(4)}) == 1
+
+
+def _close(tried: dict[int, float], target: float) -> bool:
+    return any(abs(mean - target) <= TOLERANCE / 4 * target for mean in tried.values())
+
+
+def _with(chunker: Any, field: str, limit: int) -> Any:  # noqa: ANN401 - the chunker's own class
+    return dataclasses.replace(chunker, **{field: limit})

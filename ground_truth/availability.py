@@ -1,0 +1,34 @@
+"""What each dataset needs, and whether it is where it is looked for."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import NamedTuple
+
+from ground_truth.places import places
+from ground_truth.registry import DATASETS
+
+_DEFAULT_NAMES = {"repoeval": "repoeval"}
+"""Datasets that are looked for when their spec names no path."""
+
+
+class Availability(NamedTuple):
+    """One dataset: what it is, what it needs, where it was looked for, and where it is."""
+
+    name: str
+    summary: str
+    needs: str
+    looked: tuple[Path, ...]
+    found: Path | None
+
+
+def availability() -> list[Availability]:
+    """Return every dataset with what it needs; the loaders are imported, the data is not read."""
+    rows = []
+    for name, entry in sorted(DATASETS.entries().items()):
+        module, _, attribute = entry.target.partition(":")
+        needs = getattr(getattr(importlib.import_module(module), attribute), "needs", "")
+        looked = tuple(places(_DEFAULT_NAMES[name])) if name in _DEFAULT_NAMES else ()
+        rows.append(Availability(name, entry.summary, needs, looked, next((p for p in looked if p.exists()), None)))
+    return rows

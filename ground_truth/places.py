@@ -1,0 +1,26 @@
+"""Where published data is looked for when a spec names no path."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from chunkers.errors import UsageError
+
+
+def places(name: str) -> list[Path]:
+    """Return where a file or folder of this name is looked for, in order."""
+    folders = [Path(chosen).expanduser()] if (chosen := os.environ.get("CHUNKBENCH_DATA")) else []
+    return [folder / name for folder in (*folders, Path("data"))]
+
+
+def locate(given: str, *, name: str, dataset: str) -> Path:
+    """Return the path that was given, or the first place where there is something."""
+    if given:
+        return Path(given).expanduser()
+    looked = places(name)
+    for place in looked:
+        if place.exists():
+            return place
+    tried = " and ".join(map(str, looked))
+    raise UsageError(f"dataset {dataset!r} is not in {tried}: write {dataset}:path=…, or set CHUNKBENCH_DATA")

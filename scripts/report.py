@@ -1,0 +1,53 @@
+"""`chunkbench report`: the report again, from one results folder or from several as one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+_EXAMPLES = """\b
+Examples:
+  chunkbench report results/embedded-1a2b3c4d
+  chunkbench report results/monday results/tuesday --out results/both
+  chunkbench report results/monday --json
+"""
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Where to write; needed for several runs [DIR].")
+@click.option("--wide", is_flag=True, help="All measures in the table.")
+@click.option("--json", "as_json", is_flag=True, help="Print results.json of what the report is made from.")
+def command(*, folders: tuple[Path, ...], out: Path | None, wide: bool, as_json: bool) -> None:
+    """Build report.html, summary.md, tables.tex and the CSV files again; several folders become one run."""
+    from chunkers.errors import UsageError
+    from evaluation.report.build import write_report
+    from evaluation.report.terminal import render_table
+    from evaluation.report.verdict import verdict
+    from evaluation.results import merge_results
+    from evaluation.results_folder import check_output, read_results, to_json, write_results
+    from evaluation.verdicts import with_statistics
+
+    if len(folders) > 1 and out is None:
+        raise UsageError(f"{len(folders)} runs become one: say where to write it with --out DIR")
+    parts = [read_results(folder) for folder in folders]
+    # The comparisons of the parts do not know the other chunkers; one run's own stay as they were computed.
+    results = parts[0] if len(parts) == 1 else with_statistics(merge_results(parts))
+    target = out or folders[0]
+    if len(parts) > 1:
+        check_output(target, config=results.config)
+        write_results(results, target)
+    made = write_report(results, target)
+    if as_json:
+        click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    # Where the output is not a terminal it is read by a program or a pager: no folding at 80.
+    console = Console(width=None if sys.stdout.isatty() else (200 if wide else 100))
+    console.print(render_table(results, wide=wide))
+    console.print(verdict(results), markup=False, highlight=False)
+    click.echo("\n" + " · ".join(str(path) for path in made))

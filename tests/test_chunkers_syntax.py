@@ -1,0 +1,201 @@
+"""Chunkers that cut by syntax tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chunkers.cast import Cast
+from chunkers.code_chunk import CodeChunk
+from chunkers.definitions import Definitions
+from chunkers.languages import known_languages, language_of, parser
+from chunkers.outline import name_of, outline
+from chunkers.registry import CHUNKERS
+from chunkers.syntax import parse
+from chunkers.types import Chunker, SourceFile
+
+CODE = Path(__file__).parent / "fixtures" / "code"
+NAMES = {
+    "Account.java": "Account Account add balance State Auditor approves",
+    "Cache.kt": "Cache get put companion|object forever Clock now main",
+    "Clock.cs": "Clock Clock Now Tick IAlarm Ring Zone",
+    "Ledger.scala": "Ledger add total Ledger empty Named",
+    "Route.swift": "Route legs init Planner describe",
+    "Router.php": "Router __construct add match dispatch",
+    "backup.sh": "say copy_all",
+    "counter.rs": "Counter Counter new add Counter fmt Reset reset twice",
+    "garden.rb": "Garden Plant initialize water! rose report",
+    "greeting.tsx": "Props Greeting Page",
+    "inventory.py": "price Shelf __init__ put worth main",
+    "list.c": "node list_t push sum",
+    "matrix.cpp": "Matrix Matrix at trace main",
+    "queue.js": "later Queue constructor push size drain main",
+    "shapes.ts": "Shape Point Kind Base constructor area equals Shapes unit",
+    "stack.go": "Stack Push Pop main",
+    "vector.lua": "Vector.new Vector:length scale",
+}
+# A comment, decorator or attribute in each file, and a word of the definition that it must stay with.
+LEADING = {
+    "Account.java": ("// Negative amounts", "void add"),
+    "Cache.kt": ("// A value that is too old", "fun get"),
+    "Clock.cs": ("// Listeners hear", "void Tick"),
+    "Ledger.scala": ("// Adding zero", "def add"),
+    "Route.swift": ("// Two stops", "func legs"),
+    "Router.php": ("// The first handler", "function add"),
+    "backup.sh": ("# Says what", "say()"),
+    "counter.rs": ("#[inline]", "pub fn add"),
+    "garden.rb": ("# Too much water", "def water!"),
+    "greeting.tsx": ("// Says hello", "function Greeting"),
+    "inventory.py": ("# Prices are in cents", "def price"),
+    "list.c": ("// The new node", "static void push"),
+    "matrix.cpp": ("/// A dense matrix", "class Matrix"),
+    "queue.js": ("// Returns the queue", "push(item)"),
+    "shapes.ts": ("// Two shapes are equal", "equals(other"),
+    "stack.go": ("// Push puts", "Push(item T)"),
+    "vector.lua": ("-- A vector", "function Vector.new"),
+}
+
+
+def fixture(name: str) -> SourceFile:
+    """Return one of the code fixtures."""
+    return SourceFile(name, (CODE / name).read_bytes(), language_of(name))
+
+
+def texts(chunker: Chunker, source: SourceFile) -> list[str]:
+    """Return the text of each piece."""
+    return [source.data[piece.start : piece.end].decode() for piece in chunker.split(source)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_definitions_of_each_language_are_found(name: str) -> None:
+    """Functions, classes and methods are found in order, by the names they have."""
+    source = fixture(name)
+    found = outline(parse(source), source.language or "")
+    assert [name_of(one.node).replace(" ", "|") for one in found] == NAMES[name].split()
+
+
+@pytest.mark.parametrize("name", LEADING)
+def test_what_leads_a_definition_stays_with_it(name: str) -> None:
+    """The comment or decorator before a definition is at the head of its chunk."""
+    lead, definition = LEADING[name]
+    (chunk,) = [text for text in texts(Definitions(), fixture(name)) if lead in text]
+    assert definition in chunk
+    assert chunk.lstrip().startswith(lead) or chunk.lstrip()[:3] in {"//!", "///", "/**", "#[d", "// "}
+
+
+def test_definitions_keep_gaps_and_join_lone_brackets() -> None:
+    """What lies between definitions is a chunk; a closing bracket is not."""
+    chunks = texts(Definitions(), fixture("Account.java"))
+    assert chunks[0].startswith("package bank;")
+    assert not any(chunk.strip() == "}" for chunk in chunks)
+
+
+def test_a_comment_behind_code_belongs_to_that_code() -> None:
+    """Only comments on lines of their own lead what follows."""
+    source = SourceFile("a.py", b"x = 1  # about x\ndef f():\n    pass\n", "python")
+    assert texts(Definitions(), source) == ["x = 1  # about x\n", "def f():\n    pass\n"]
+
+
+def test_a_comment_apart_belongs_to_no_definition() -> None:
+    """A blank line between a comment and a definition separates them."""
+    source = SourceFile("a.py", b"# About the file.\n\ndef f():\n    pass\n", "python")
+    assert texts(Definitions(), source) == ["# About the file.\n\n", "def f():\n    pass\n"]
+
+
+def test_a_file_that_fits_is_one_chunk() -> None:
+    """Nothing is cut that need not be."""
+    source = fixture("inventory.py")
+    assert texts(Cast(), source) == texts(CodeChunk(header=False), source) == [source.data.decode()]
+
+
+def test_cast_fills_enters_and_merges() -> None:
+    """Neighbours are filled up; a class that is too large is entered; its small parts are merged again."""
+    source = SourceFile("a.py", b"a = 1\nb = 2\nclass C:\n    x = 1\n    def f(self):\n        return 100\n", "python")
+    assert texts(Cast(size=18), source) == [
+        "a = 1\nb = 2\n",
+        "class C:\n",
+        "    x = 1\n    def f(self):\n",
+        "        return 100\n",
+    ]
+
+
+def test_code_chunk_merges_whatever_the_parents() -> None:
+    """What cast keeps apart, because the parents differ, is one chunk here if it fits."""
+    source = SourceFile("a.py", b"a = 1\nclass C:\n    x = 1\n    y = 2\n    z = 3\n", "python")
+    assert texts(Cast(size=14), source) == ["a = 1\n", "class C:\n", "    x = 1\n    y = 2\n    z = 3\n"]
+    assert texts(CodeChunk(size=14, header=False), source) == ["a = 1\nclass C:\n", "    x = 1\n    y = 2\n    z = 3\n"]
+
+
+def test_chunks_begin_with_their_lines() -> None:
+    """Where a window begins with a node that begins its line, the indentation is its own."""
+    chunks = texts(Cast(size=120), fixture("Account.java"))
+    assert "    public long balance() {\n" in "".join(chunk[:30] for chunk in chunks)
+
+
+def test_an_oversized_leaf_is_cut_at_line_ends() -> None:
+    """A long docstring is not a reason to go over the limit, nor to cut inside its lines."""
+    source = SourceFile("a.py", b'"""' + b"twelve chars\n" * 40 + b'"""\n', "python")
+    chunks = texts(Cast(size=50), source)
+    assert len(chunks) > 5
+    assert all(chunk.endswith("\n") for chunk in chunks)
+
+
+def test_cast_overlap_repeats_neighbouring_nodes() -> None:
+    """Each chunk also holds one node of the chunk before and one of the chunk after."""
+    source = SourceFile("a.py", b"a = 1\nb = 2\nc = 3\nd = 4\ne = 5\nf = 6\n", "python")
+    assert texts(Cast(size=6), source) == ["a = 1\nb = 2\n", "c = 3\nd = 4\n", "e = 5\nf = 6\n"]
+    assert texts(Cast(size=6, overlap=1), source) == [
+        "a = 1\nb = 2\nc = 3\n",
+        "b = 2\nc = 3\nd = 4\ne = 5\n",
+        "d = 4\ne = 5\nf = 6\n",
+    ]
+
+
+def test_cast_expansion_names_file_and_enclosing_definitions() -> None:
+    """The header says where the chunk is; a definition that the chunk begins is not around it."""
+    source = fixture("inventory.py")
+    headers = {
+        source.data[p.start : p.end].decode().split("(")[0].strip(): p.header
+        for p in Cast(size=80, expansion=True).split(source)
+    }
+    assert headers["def __init__"] == "inventory.py\nclass Shelf"
+    assert headers['class Shelf:\n    """Holds items until they are sold."""\n\n    capacity = LIMIT'] == "inventory.py"
+
+
+def test_code_chunk_header() -> None:
+    """The header holds path, scope, definitions, imports, siblings and the lines before."""
+    source = SourceFile("src/shop/stock/inventory.py", (CODE / "inventory.py").read_bytes(), "python")
+    pieces = CodeChunk(size=150, overlap=2).split(source)
+    (piece,) = [p for p in pieces if b"def put" in source.data[p.start : p.end]]
+    assert piece.header.split("\n") == [
+        "# shop/stock/inventory.py",
+        "# Scope: Shelf",
+        "# Defines: def put(self, name: str) -> bool",
+        "# Uses: functools, Counter",
+        "# After: __init__",
+        "# Before: worth",
+        "# ...",
+        "",
+        "    # A shelf never holds more than its capacity.",
+        "# ---",
+    ]
+
+
+def test_an_unknown_language_falls_back_to_lines_and_says_so() -> None:
+    """No grammar is no reason to fail or to stay silent."""
+    source = SourceFile("a.xyz", b"one two\n" * 50, None)
+    for name in ("cast:size=60", "code-chunk:size=60,header=false", "definitions:size=60"):
+        chunker = CHUNKERS.create(name)
+        assert chunker.fallback(source)  # type: ignore[attr-defined] # an optional part of the protocol
+        assert all(text.endswith("\n") for text in texts(chunker, source))
+    assert Cast().fallback(fixture("list.c")) is None
+
+
+def test_every_grammar_of_the_pack_parses_and_is_cut() -> None:
+    """All languages that are offered can be loaded, and cast cuts text in each of them."""
+    data = b"first (second) { third; }\n# fourth\n" * 4
+    for language in sorted(known_languages()):
+        assert parser(language).parse(data).root_node is not None
+        pieces = Cast(size=40).split(SourceFile("a", data, language))
+        assert b"".join(data[piece.start : piece.end] for piece in pieces) == data

@@ -1,0 +1,50 @@
+"""The command itself: help, start-up, errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from conftest import Command
+
+from scripts.cli import _VERBS
+
+HEAVY = ("torch", "transformers", "faiss", "pyarrow", "scipy", "ray", "sentence_transformers")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """`chunkbench --help` answers without the libraries that take seconds to load."""
+    probe = (
+        "import sys; sys.argv = ['chunkbench', '--help']\n"
+        "from scripts.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("verb", list(_VERBS))
+def test_every_verb_explains_itself(chunkbench: Command, verb: str) -> None:
+    """Each verb has help with an example, and --json."""
+    result = chunkbench(verb, "--help")
+    assert result.code == 0
+    assert f"chunkbench {verb}" in result.out
+    assert "--json" in result.out or verb == "history"
+
+
+def test_an_unknown_verb_is_answered_with_the_nearest(chunkbench: Command) -> None:
+    """A slip of the finger gets a suggestion."""
+    result = chunkbench("compair")
+    assert result.code == 2
+    assert "Did you mean 'compare'" in result.err
+
+
+@pytest.mark.parametrize("kind", ["chunkers", "embedders", "retrievers", "datasets", "measures", "rules"])
+def test_lists_are_complete_and_machine_readable(chunkbench: Command, kind: str) -> None:
+    """`chunkbench list KIND` prints every plug-in with what it is."""
+    assert chunkbench("list", kind).code == 0
+    rows = chunkbench("list", kind, "--json").json
+    assert len(rows) > 3 or kind == "retrievers"
+    assert all(row for row in rows)

@@ -1,0 +1,185 @@
+"""`chunkbench compare`, end to end and offline."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import pytrec_eval
+from conftest import Command
+
+from evaluation.trec import read_qrels, read_run
+
+QUICK = ("--embedder", "hashing", "--engine", "serial")
+TWO = ("--chunker", "fixed-lines:lines=5", "--chunker", "cast:size=120")
+
+
+def arguments(repository: Path, out: Path) -> tuple[object, ...]:
+    """Return a small comparison on annotated code."""
+    return ("compare", repository, "--annotations", repository.parent / "gold.jsonl", *QUICK, *TWO, "--out", out)
+
+
+@pytest.fixture
+def compared(chunkbench: Command, repository: Path, tmp_path: Path) -> Path:
+    """Return the results folder of a small comparison."""
+    result = chunkbench(*arguments(repository, tmp_path / "out"))
+    assert result.code == 0, result.err
+    return tmp_path / "out"
+
+
+def test_results_hold_to_their_contract(compared: Path) -> None:
+    """results.json has every key that other tools rely on."""
+    found = json.loads((compared / "results.json").read_text())
+    assert found["version"] == 1
+    assert {"name", "fingerprint", "queries", "repositories"} <= found["dataset"].keys()
+    assert found["dataset"]["queries"] == 16
+    for cell in found["cells"]:
+        assert {"dataset", "chunker", "embedder", "retriever", "status", "reason", "seconds"} <= cell.keys()
+        assert cell["status"] == "ok"
+        assert {"count", "mean_nws", "p95_nws", "uncovered_queries", "relevant_per_query"} <= cell["chunks"].keys()
+        for value in cell["measures"].values():
+            assert value["low"] <= value["mean"] <= value["high"]
+    assert {row["measure"] for row in found["comparisons"]} == set(found["config"]["measures"])
+    for name in ("summary.md", "report.html", "scores.parquet"):
+        assert (compared / name).stat().st_size > 0
+
+
+def test_scores_agree_with_trec_eval_on_the_written_files(compared: Path) -> None:
+    """The run and qrels files give, through bare pytrec_eval, the means that the results report."""
+    found = json.loads((compared / "results.json").read_text())
+    for cell in found["cells"]:
+        slug = next(
+            path.stem for path in (compared / "runs").iterdir() if cell["chunker"].replace(":", "_") in path.stem
+        )
+        qrels = read_qrels(compared / "qrels" / f"{slug}.qrels")
+        run = read_run(compared / "runs" / f"{slug}.run")
+        scored = {query: {doc: 1.0 / rank for rank, doc in enumerate(ids, 1)} for query, ids in run.items()}
+        judged = {query: {doc: int(grade) for doc, grade in row.items()} for query, row in qrels.items()}
+        values = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.5", "recall.10"}).evaluate(scored)
+        for ours, theirs in (("ndcg@5", "ndcg_cut_5"), ("recall@10", "recall_10")):
+            mean = sum(row[theirs] for row in values.values()) / found["dataset"]["queries"]
+            assert cell["measures"][ours]["mean"] == pytest.approx(mean, abs=1e-9)
+
+
+def test_per_query_scores_average_to_the_means(compared: Path) -> None:
+    """scores.parquet holds one row per cell, query and measure."""
+    found = json.loads((compared / "results.json").read_text())
+    rows = pq.read_table(compared / "scores.parquet").to_pylist()
+    assert len(rows) == 16 * len(found["config"]["measures"]) * 2
+    for cell in found["cells"]:
+        values = [
+            row["value"] for row in rows if row["chunker"] == cell["chunker"] and row["measure"] == "naurc@4000tok"
+        ]
+        assert sum(values) / 16 == pytest.approx(cell["measures"]["naurc@4000tok"]["mean"], abs=1e-12)
+
+
+def test_a_second_run_says_the_same(chunkbench: Command, repository: Path, tmp_path: Path, compared: Path) -> None:
+    """The cached run, and one from an empty cache, give the numbers of the first."""
+    first = json.loads((compared / "results.json").read_text())
+    again = chunkbench(*arguments(repository, compared), "--json").json
+    shutil.rmtree(tmp_path / "cache")
+    cold = chunkbench(*arguments(repository, tmp_path / "cold"), "--json").json
+    for other in (again, cold):
+        assert [cell["measures"] for cell in other["cells"]] == [cell["measures"] for cell in first["cells"]]
+        assert other["comparisons"] == first["comparisons"]
+
+
+def test_all_engines_agree(chunkbench: Command, repository: Path, tmp_path: Path, compared: Path) -> None:
+    """Local processes give the scores that one process gives."""
+    gold = repository.parent / "gold.jsonl"
+    other = chunkbench(
+        *("compare", repository, "--annotations", gold, "--embedder", "hashing", "--jobs", "2", *TWO),
+        *("--out", tmp_path / "other"),
+    )
+    assert other.code == 0, other.err
+    key = ("chunker", "query_id", "measure", "value")
+    serial, parallel = (
+        sorted(tuple(row[name] for name in key) for row in pq.read_table(folder / "scores.parquet").to_pylist())
+        for folder in (compared, tmp_path / "other")
+    )
+    assert serial == parallel
+
+
+def test_gold_that_no_chunk_holds_scores_zero_and_is_counted(
+    chunkbench: Command, repository: Path, tmp_path: Path
+) -> None:
+    """A query whose gold is a blank line has no relevant chunk: it counts as 0, not as missing."""
+    gold = repository.parent / "gold.jsonl"
+    first, *rest = gold.read_text().splitlines()
+    blank = {**json.loads(first), "start_line": 4, "end_line": 4}
+    gold.write_text("\n".join([json.dumps(blank), *rest]) + "\n")
+    result = chunkbench(*arguments(repository, tmp_path / "out"), "--json")
+    assert result.code == 0
+    for cell in result.json["cells"]:
+        assert cell["chunks"]["uncovered_queries"] == 1
+        assert cell["measures"]["ndcg@5"]["scored"] == 16
+
+
+def test_a_repository_without_labels_is_mined(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """One command answers for plain code, and says that its queries are mined."""
+    result = chunkbench("compare", repository, *QUICK, *TWO, "--out", tmp_path / "out", "--json")
+    assert result.code in (0, 2)
+    if result.code == 2:
+        assert "quer" in result.err
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (("--chunker", "casst"), "Did you mean 'cast'"),
+        (("--chunker", "cast:sise=3"), "Did you mean 'size'"),
+        (("--chunker", "cast:size=-1"), "size must be above 0"),
+        (("--measure", "ndgc@5"), "Did you mean"),
+        (("--rule", "anny"), "Did you mean 'any'"),
+        (("--engine", "rey"), "unknown engine"),
+        (("--embedder", "nothing-like-this"), "unknown embedder"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_exit_2(
+    chunkbench: Command, repository: Path, tmp_path: Path, extra: tuple[str, ...], message: str
+) -> None:
+    """Nothing is written when an option is wrong."""
+    result = chunkbench(*arguments(repository, tmp_path / "out"), *extra)
+    assert result.code == 2
+    assert message in result.err
+    assert result.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_annotations_are_named_by_row(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """A missing file, lines outside it and broken JSON each name the file and the row."""
+    gold = repository.parent / "gold.jsonl"
+    good = gold.read_text().splitlines()
+    row = json.loads(good[0])
+    for bad in ({**row, "file": "nowhere.py"}, {**row, "end_line": 999}, {**row, "relevance": -1}):
+        gold.write_text("\n".join([*good[1:], json.dumps(bad)]) + "\n")
+        result = chunkbench(*arguments(repository, tmp_path / "out"))
+        assert result.code == 2, bad
+        assert "gold.jsonl:16" in result.err
+    gold.write_text("\n".join([*good, "{"]) + "\n")
+    result = chunkbench(*arguments(repository, tmp_path / "out"))
+    assert result.code == 2
+    assert "gold.jsonl:17" in result.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_empty_folder_is_refused(chunkbench: Command, tmp_path: Path) -> None:
+    """There is nothing to compare on."""
+    (tmp_path / "empty").mkdir()
+    result = chunkbench("compare", tmp_path / "empty", *QUICK, "--out", tmp_path / "out")
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+
+
+def test_the_results_of_another_experiment_are_not_overwritten(
+    chunkbench: Command, repository: Path, compared: Path
+) -> None:
+    """An output folder that holds another run is refused, and stays as it was."""
+    before = (compared / "results.json").read_bytes()
+    result = chunkbench(*arguments(repository, compared), "--seed", "7")
+    assert result.code == 2
+    assert "another experiment" in result.err
+    assert (compared / "results.json").read_bytes() == before

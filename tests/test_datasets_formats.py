@@ -1,0 +1,169 @@
+"""Datasets in one folder or file: CrossCodeEval, BEIR and CoIR, a small JSON set; and the registry of all."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+from chunkers.errors import UsageError
+from ground_truth.availability import availability
+from ground_truth.datasets.beir import Beir
+from ground_truth.datasets.crosscodeeval import CrossCodeEval
+from ground_truth.datasets.simple_json import SimpleJson
+from ground_truth.fingerprint import dataset_fingerprint
+from ground_truth.registry import DATASETS
+
+
+def lines(path: Path, *rows: object) -> Path:
+    """Write JSON Lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def completion(**changes: object) -> dict:
+    """Return one task of CrossCodeEval."""
+    meta = {"task_id": "project/1", "repository": "o-r-1", "file": "m.py", "groundtruth_start_lineno": 2, **changes}
+    return {"prompt": "import x\n\ny = x.", "groundtruth": "call(1)", "right_context": "\n", "metadata": meta}
+
+
+def test_crosscodeeval_gold_is_the_completed_line(tmp_path: Path) -> None:
+    """Lines are counted from 0 there and from 1 here; the query is the end of the prompt."""
+    (tmp_path / "raw" / "o-r-1").mkdir(parents=True)
+    (tmp_path / "raw" / "o-r-1" / "m.py").write_text("import x\n\ny = x.call(1)\n")
+    path = lines(
+        tmp_path / "line_completion.jsonl", completion(), completion(task_id="p/2", groundtruth_start_lineno=0)
+    )
+    with pytest.raises(UsageError, match=r"jsonl:2.*not the task's groundtruth"):
+        CrossCodeEval(path=str(path), root=str(tmp_path / "raw")).load()
+    dataset = CrossCodeEval(path=str(path), root=str(tmp_path / "raw"), problems="skip", query_lines=1).load()
+    assert [(note.start_line, note.end_line) for note in dataset.annotations] == [(3, 3)]
+    assert dataset.queries[0].text == "y = x."
+    assert dataset.details["skipped"] == {"the line is not the task's groundtruth": 1}
+
+
+@pytest.fixture
+def beir(tmp_path: Path) -> Path:
+    """Return a BEIR folder with all that real ones have: an unjudged query, an unknown document, an empty one."""
+    folder = tmp_path / "set"
+    documents = [
+        {"_id": "d2", "title": "", "text": "def f():\n    pass\n"},
+        {"_id": "d1", "title": "T", "text": "ü\n\n"},
+        {"_id": "d3", "text": " "},
+    ]
+    lines(folder / "corpus.jsonl", *documents)
+    lines(folder / "queries.jsonl", *({"_id": name, "text": f"text {name}"} for name in ("q1", "q2", "q3")))
+    (folder / "qrels").mkdir()
+    rows = ["query-id\tcorpus-id\tscore", "q1\td1\t2", "q1\td9\t1", "q2\td3\t1", "q9\td1\t1", "q3\td2\t0"]
+    (folder / "qrels" / "test.tsv").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+def test_beir_documents_are_files_and_gold_as_a_whole(beir: Path) -> None:
+    """Documents come in the order of ids; judgements that name nothing are counted, and so are unjudged queries."""
+    dataset = Beir(path=str(beir), language="python").load()
+    (corpus,) = dataset.repositories
+    assert [(source.path, source.data) for source in corpus.files()] == [
+        ("d1", "T\nü\n\n".encode()),
+        ("d2", b"def f():\n    pass\n"),
+    ]
+    assert [(note.query_id, note.path, note.end_line, note.grade) for note in dataset.annotations] == [
+        ("q1", "d1", 3, 2.0),
+        ("q3", "d2", 2, 0.0),
+    ]
+    assert [query.id for query in dataset.queries] == ["q1", "q3"]
+    assert dataset.details["unjudged_queries"] == 1
+    assert dataset.details["skipped_judgements"] == {
+        "document not in the corpus, or empty": 2,
+        "query not in queries.jsonl": 1,
+    }
+    again = pickle.loads(pickle.dumps(dataset))  # noqa: S301 - made in the line itself
+    assert dataset_fingerprint(again) == dataset_fingerprint(dataset)
+
+
+def test_beir_broken_rows_are_named(beir: Path) -> None:
+    """A row without tabs, a split that is not there and a document without an id are one line each."""
+    with pytest.raises(UsageError, match=r"qrels/dev\.tsv is not there"):
+        Beir(path=str(beir), split="dev").load()
+    (beir / "qrels" / "test.tsv").write_text("q1 d1 1\n")
+    with pytest.raises(UsageError, match=r"test\.tsv:1"):
+        Beir(path=str(beir)).load()
+    (beir / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n{"text": "x"}\n')
+    with pytest.raises(UsageError, match=r"corpus\.jsonl:2"):
+        Beir(path=str(beir)).load()
+    with pytest.raises(UsageError, match="no grammar"):
+        Beir(path=str(beir), language="klingon")
+
+
+def test_simple_json_names_files_or_lines(tmp_path: Path) -> None:
+    """A path alone is the whole file; a query without gold stays and is told."""
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "a.py").write_text("1\n2\n3\n")
+    path = tmp_path / "set.json"
+    queries = [
+        {"id": 1, "text": "one", "relevant": ["a.py", "a.py:2-3", "a.py#L1"]},
+        {"id": "two", "text": "two", "relevant": []},
+    ]
+    path.write_text(json.dumps({"name": "small", "queries": queries}))
+    dataset = SimpleJson(path=str(path), root=str(tmp_path / "repo")).load()
+    assert [(note.start_line, note.end_line) for note in dataset.annotations] == [(1, 3), (2, 3), (1, 1)]
+    assert dataset.details == {"without_gold": ["two"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("{", "not JSON"),
+        ('{"name": "x"}', "queries: field required"),
+        ('{"name": "x", "queries": [{"id": "1", "text": "t", "relevant": ["b.py"]}]}', "'b.py' is not in"),
+        ('{"name": "x", "queries": [{"id": "1", "text": "t", "relevant": ["a.py:2-9"]}]}', "which has 1"),
+        ('{"name": "x", "queries": [{"id": "1", "text": " ", "relevant": []}]}', "is empty"),
+    ],
+)
+def test_simple_json_problems_are_one_line(tmp_path: Path, content: str, words: str) -> None:
+    """Broken JSON, missing keys, missing files and lines outside a file are named."""
+    (tmp_path / "a.py").write_text("1\n")
+    (tmp_path / "set.json").write_text(content)
+    with pytest.raises(UsageError, match=words) as caught:
+        SimpleJson(path=str(tmp_path / "set.json"), root=str(tmp_path)).load()
+    assert "\n" not in str(caught.value)
+
+
+def test_every_registered_dataset_loads_as_a_class_and_says_what_it_needs() -> None:
+    """One row per dataset, none without needs; the loaders are frozen dataclasses with a version."""
+    rows = {row.name: row for row in availability()}
+    assert rows.keys() == DATASETS.entries().keys()
+    assert all(row.needs for row in rows.values())
+    assert rows["repoeval"].looked
+
+
+@pytest.mark.parametrize("name", sorted(DATASETS.builtin))
+def test_a_missing_path_is_a_usage_error_for_every_dataset(name: str, tmp_path: Path) -> None:
+    """No loader answers a path that is not there with a traceback."""
+    spec = {
+        "installed": "installed:packages=no_such_package",
+        "repoeval": f"repoeval:path={tmp_path}/absent",
+        "beir": f"beir:path={tmp_path}/absent",
+    }.get(name, f"{name}:path={tmp_path}/absent,root={tmp_path},repos={tmp_path}")
+    fields = DATASETS._load(name, DATASETS.builtin[name]).__dataclass_fields__
+    spec = ",".join(part for part in spec.split(",") if part.split("=")[0].split(":")[-1] in fields)
+    with pytest.raises(UsageError):
+        DATASETS.create(spec).load()
+
+
+def test_any_folder_is_a_dataset(tmp_path: Path) -> None:
+    """A folder without labels is mined, masked and says so; one without documentation says what to do."""
+    code = 'def f{0}(x):\n    """Turn the {1} knob of the machine."""\n    y = x\n    y += 1\n    return y\n\n\n'
+    (tmp_path / "m.py").write_text("".join(code.format(n, w) for n, w in enumerate(["left", "right", "upper"])))
+    dataset = DATASETS.create(f"mined:root={tmp_path},queries=2").load()
+    assert dataset.mined
+    assert (dataset.details["kept"], dataset.details["dropped"]) == (2, {"over the cap": 1})
+    source = dataset.repositories[0].read("m.py")
+    assert source is not None
+    assert b"knob" not in source.data
+    (tmp_path / "m.py").write_text("x = 1\n")
+    with pytest.raises(UsageError, match="documentation is read in"):
+        DATASETS.create(f"mined:root={tmp_path}").load()

@@ -1,0 +1,251 @@
+"""Datasets whose corpora are commits of clones: SWE-bench, CodeSearchNet, ContextBench, and annotated commits."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from chunkers.errors import UsageError
+from ground_truth.datasets.annotations import Annotations
+from ground_truth.datasets.codesearchnet import CodeSearchNet, read_judgements
+from ground_truth.datasets.contextbench import ContextBench
+from ground_truth.datasets.swebench import SweBench, read_instances
+from ground_truth.git import find_clone
+from ground_truth.snapshots import take_snapshot
+
+OLD = "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b\n"
+PATCH = """diff --git a/m.py b/m.py
+--- a/m.py
++++ b/m.py
+@@ -1,5 +1,5 @@
+ def add(a, b):
+-    return a - b
++    return a + b
+ 
+ 
+ def sub(a, b):
+diff --git a/tests/test_m.py b/tests/test_m.py
+--- a/tests/test_m.py
++++ b/tests/test_m.py
+@@ -1 +1 @@
+-x
++y
+"""  # noqa: W293 - a context line of a diff begins with a space
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git without any configuration of the machine."""
+    environment = {
+        "PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "A",
+        "GIT_AUTHOR_EMAIL": "a@b.c", "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@b.c",
+        "GIT_AUTHOR_DATE": "2020-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z",
+    }  # fmt: skip
+    done = subprocess.run(["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> Path:
+    """Return a folder with a clone o__r of two commits and a bare mirror of it, o/bare.git."""
+    work = tmp_path / "clones" / "o__r"
+    (work / "vendor").mkdir(parents=True)
+    git(work, "init", "-q", "-b", "main")
+    (work / "m.py").write_text(OLD)
+    (work / "vendor" / "v.py").write_text("v = 1\n")
+    (work / "data.csv").write_text("1,2\n")
+    (work / "bin.py").write_bytes(b"\0\1")
+    git(work, "add", "-A")
+    git(work, "commit", "-qm", "first")
+    (work / "m.py").write_text(OLD.replace("a - b", "a + b", 1))
+    git(work, "commit", "-qam", "second")
+    (tmp_path / "clones" / "o").mkdir()
+    git(tmp_path, "clone", "-q", "--bare", str(work), str(tmp_path / "clones" / "o" / "bare.git"))
+    return tmp_path / "clones"
+
+
+@pytest.fixture
+def base(clones: Path) -> str:
+    """Return the first commit."""
+    return git(clones / "o__r", "rev-parse", "HEAD~1")
+
+
+def published(name: str) -> Path:
+    """Return a file of the real data, or skip."""
+    root = Path(os.environ.get("CHUNKBENCH_DATA") or Path(__file__).parents[2] / "shared" / "data")
+    if not (root / name).exists():
+        pytest.skip(f"{name} is not in {root}")
+    return root / name
+
+
+def instance(base: str, **changes: object) -> dict:
+    """Return one row of SWE-bench."""
+    row = {
+        "instance_id": "o__r-1",
+        "repo": "o/r",
+        "base_commit": base,
+        "problem_statement": "add subtracts",
+        "patch": PATCH,
+    }
+    return {**row, **changes}
+
+
+def write(path: Path, *rows: dict) -> str:
+    """Write JSON Lines and return the path as a text."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_a_snapshot_is_the_commit_not_the_work_tree(clones: Path, base: str) -> None:
+    """Files of the old commit are read, from a clone and from a bare mirror alike; what is left out has a reason."""
+    for name in ("o/r", "o/bare"):
+        clone = find_clone(clones, name)
+        assert clone is not None
+        snapshot = take_snapshot(clone, base[:10], name="r", keep={"vendor/v.py"})
+        assert [source.path for source in snapshot.files()] == ["m.py", "vendor/v.py"]
+        assert dict(snapshot.skipped) == {"bin.py": "binary", "data.csv": "data file"}
+        again = pickle.loads(pickle.dumps(snapshot)).read("m.py")  # noqa: S301 - made in the line itself
+        assert again is not None
+        assert again.data.decode() == OLD
+        assert snapshot.read("absent.py") is None
+
+
+def test_a_commit_that_the_clone_lacks_is_named(clones: Path) -> None:
+    """The error says which clone and which commit."""
+    with pytest.raises(UsageError, match="has no commit 0123456789"):
+        take_snapshot(clones / "o__r", "0123456789", name="r")
+    with pytest.raises(UsageError, match="not a commit hash"):
+        take_snapshot(clones / "o__r", "--output=x", name="r")
+
+
+@pytest.mark.parametrize(("gold", "lines"), [("lines", (2, 2)), ("file", (1, 6))])
+def test_swebench_gold_is_the_old_side_outside_tests(
+    tmp_path: Path, clones: Path, base: str, gold: str, lines: tuple[int, int]
+) -> None:
+    """Removed lines, or their whole file, at the base commit; the test of the patch is no gold."""
+    path = write(tmp_path / "swe.jsonl", instance(base))
+    dataset = SweBench(path=path, repos=str(clones), gold=gold).load()  # type: ignore[arg-type] # parametrised
+    (note,) = dataset.annotations
+    assert (note.path, note.start_line, note.end_line) == ("m.py", *lines)
+    (query,) = dataset.queries
+    assert (query.repo, query.cluster) == (f"o/r@{base[:12]}", "o/r")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"repo": "o/absent"}, "no clone of o/absent"),
+        ({"base_commit": "f" * 40}, "has no commit"),
+        ({"patch": PATCH.replace("return a - b", "return b")}, "does not apply"),
+    ],
+)
+def test_swebench_instances_that_cannot_be_used(
+    tmp_path: Path, clones: Path, base: str, changes: dict, words: str
+) -> None:
+    """One line each, or with problems=skip a count."""
+    path = write(tmp_path / "swe.jsonl", instance(base), instance(base, instance_id="2", **changes))
+    with pytest.raises(UsageError, match=words):
+        SweBench(path=path, repos=str(clones)).load()
+    dataset = SweBench(path=path, repos=str(clones), problems="skip").load()
+    assert len(dataset.queries) == 1
+    assert sum(dataset.details["skipped"].values()) == 1
+
+
+def test_swebench_reads_parquet(tmp_path: Path, clones: Path, base: str) -> None:
+    """The hub's own files are Parquet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.Table.from_pylist([instance(base)]), tmp_path / "test.parquet")
+    assert len(SweBench(path=str(tmp_path / "test.parquet"), repos=str(clones)).load().queries) == 1
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 not really")
+    with pytest.raises(UsageError, match="not a Parquet file"):
+        SweBench(path=str(tmp_path / "bad.parquet"), repos=str(clones)).load()
+
+
+def test_the_hub_is_used_only_with_a_pinned_revision(clones: Path) -> None:
+    """A name without a commit is refused before anything is downloaded."""
+    with pytest.raises(UsageError, match="needs the dataset's commit"):
+        SweBench(path="hub:princeton-nlp/SWE-bench_Lite", repos=str(clones)).load()
+
+
+def test_all_published_patches_parse_to_old_lines() -> None:
+    """323 instances, each with at least one changed source line outside tests."""
+    instances = read_instances(str(published("swebench_lite.jsonl")))
+    assert len(instances) == 323
+    assert all(one.gold for one in instances)
+
+
+def judgement(base: str, *, query: str = "add numbers", lines: str = "L1-L2", grade: int = 3, repo: str = "o/r") -> str:
+    """Return one row of the annotation store."""
+    return f"Python,{query},https://github.com/{repo}/blob/{base}/m.py#{lines},{grade},"
+
+
+def store(tmp_path: Path, *rows: str) -> str:
+    """Write an annotation store and return its path."""
+    path = tmp_path / "annotationStore.csv"
+    path.write_text("\n".join(["Language,Query,GitHubUrl,Relevance,Notes", *rows]) + "\n")
+    return str(path)
+
+
+def test_codesearchnet_means_over_annotators(tmp_path: Path, clones: Path, base: str) -> None:
+    """Two annotators' 3 and 2 are 2.5; what is not there is counted, not dropped in silence."""
+    gone = judgement(base, repo="o/gone")
+    outside = judgement(base, lines="L5-L99", query="sub")
+    path = store(tmp_path, judgement(base), judgement(base, grade=2), gone, outside)
+    dataset = CodeSearchNet(path=path, repos=str(clones)).load()
+    (note,) = dataset.annotations
+    assert (note.query_id, note.grade, note.end_line) == ("add-numbers", 2.5, 2)
+    assert dataset.scope == "all"
+    assert dataset.details["skipped"] == {"no clone": 1, "lines outside the file": 1}
+    with pytest.raises(UsageError, match="o/gone"):
+        CodeSearchNet(path=path, repos=str(clones), problems="error").load()
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [("Python,q,https://github.com/o/r/m.py,1,", "no address of lines"), ("Python,q,x,9,", "Relevance is '9'")],
+)
+def test_codesearchnet_broken_rows_are_named(tmp_path: Path, row: str, words: str) -> None:
+    """A broken address and a grade out of range name file and row."""
+    with pytest.raises(UsageError, match=words) as caught:
+        read_judgements(Path(store(tmp_path, row)))
+    assert ".csv:2:" in str(caught.value)
+
+
+def test_all_published_judgements_parse() -> None:
+    """4,006 rows of 99 queries."""
+    judged = read_judgements(published("codesearchnet_annotationStore.csv"))
+    assert sum(one.annotators for one in judged) == 4006
+    assert len({one.query for one in judged}) == 99
+    assert all(0 <= one.grade <= 3 for one in judged)
+
+
+def test_contextbench_reads_its_gold_context(tmp_path: Path, clones: Path, base: str) -> None:
+    """JSON in a text; lines outside the file are an error or a count."""
+    gold = json.dumps([{"file": "m.py", "start_line": 1, "end_line": 2, "content": "…"}])
+    bad = json.dumps([{"file": "m.py", "start_line": 1, "end_line": 70}])
+    rows = [instance(base, gold_context=gold), instance(base, instance_id="2", gold_context=bad)]
+    path = write(tmp_path / "cb.jsonl", *rows)
+    with pytest.raises(UsageError, match=r"lines outside the file: m\.py has 6"):
+        ContextBench(path=path, repos=str(clones)).load()
+    dataset = ContextBench(path=path, repos=str(clones), problems="skip").load()
+    assert [(note.path, note.start_line, note.end_line) for note in dataset.annotations] == [("m.py", 1, 2)]
+    assert dataset.details["skipped"] == {"lines outside the file": 1}
+
+
+def test_annotated_commits_are_snapshots_of_one_cluster(tmp_path: Path, clones: Path, base: str) -> None:
+    """Rows with different commits search different snapshots and count as one repository in the statistics."""
+    head = git(clones / "o__r", "rev-parse", "HEAD")
+    row = {"query": "add", "repo": "o/r", "file": "m.py", "start_line": 1, "end_line": 2}
+    rows = [{**row, "query_id": "1", "commit": base}, {**row, "query_id": "2", "commit": head}]
+    dataset = Annotations(path=write(tmp_path / "a.jsonl", *rows), root=str(clones)).load()
+    assert {query.cluster for query in dataset.queries} == {"o/r"}
+    texts = [
+        source.data for repository in dataset.repositories for source in repository.files() if source.path == "m.py"
+    ]
+    assert len(set(texts)) == 2

@@ -1,0 +1,224 @@
+"""Models from folders, vectors from files, and hashed words."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chunkers.errors import MissingExtraError, UsageError
+from indexing.dense import Dense
+from indexing.embedding_cache import EmbeddingCache
+from indexing.encoders.hashing import Hashing
+from indexing.encoders.minilm import packaged_model
+from indexing.encoders.precomputed import Precomputed, text_key
+from indexing.encoders.st import SentenceTransformerEncoder
+from indexing.registry import ENCODERS
+from indexing.types import QueryBatch, SearchSpace
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("CHUNKBENCH_DATA") or ROOT.parent / "shared" / "data")
+REAL = DATA / "repoeval" / "text-embedding-3-small_1500nws.npz"
+TEXTS = ["def read(path): return path", "", "\udc80", "class Server: pass", "word " * 100]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a small sentence-transformers model with prompts of its own: random weights, a real tokenizer."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+    from transformers import BertConfig, BertModel
+
+    raw = tmp_path_factory.mktemp("raw")
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
+        shutil.copy(packaged_model() / name, raw)
+    torch.manual_seed(0)
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertModel(BertConfig(vocab_size=30522, max_position_embeddings=64, **shape)).save_pretrained(raw)
+    transformer = Transformer(str(raw), max_seq_length=32)
+    model = SentenceTransformer(modules=[transformer, Pooling(16)], prompts={"query": "ask: ", "passage": "text: "})
+    target = tmp_path_factory.mktemp("models") / "small"
+    model.save(str(target))
+    return target
+
+
+def test_folder_model_with_its_prompts(folder: Path) -> None:
+    """Vectors are those of the library, unit rows, with the prompt of their kind from the model's configuration."""
+    from sentence_transformers import SentenceTransformer
+
+    encoder = ENCODERS.create(f"st:model={folder}")
+    model = SentenceTransformer(str(folder), device="cpu")
+    clean = [text.replace("\udc80", "\ufffd") for text in TEXTS]
+    for kind, prompt in (("query", "ask: "), ("document", "text: ")):
+        expected = model.encode([prompt + text for text in clean], normalize_embeddings=True, show_progress_bar=False)
+        assert encoder.encode(TEXTS, kind=kind) == pytest.approx(expected, abs=1e-6)
+    assert encoder.max_tokens == 32
+    assert encoder.encode([], kind="query").shape == (0, 16)
+    assert list(encoder.count_tokens(TEXTS))[1::3] == [2, 102]
+
+
+def test_prompts_can_be_given(folder: Path) -> None:
+    """A prompt in the spec stands for the model's own, an empty one too, and belongs to the identity."""
+    own = SentenceTransformerEncoder(model=str(folder))
+    bare = SentenceTransformerEncoder(model=str(folder), query_prompt="", document_prompt="")
+    assert np.array_equal(bare.encode(TEXTS, kind="query"), bare.encode(TEXTS, kind="document"))
+    assert not np.allclose(own.encode(TEXTS, kind="query"), bare.encode(TEXTS, kind="query"), atol=1e-4)
+    assert own.identity() != bare.identity()
+
+
+def test_company_changes_no_vector(folder: Path) -> None:
+    """Other texts in the call and other batch sizes leave a vector as it is, to 1e-6."""
+    whole = SentenceTransformerEncoder(model=str(folder)).encode(TEXTS, kind="document")
+    for row, text in zip(whole, TEXTS, strict=True):
+        alone = SentenceTransformerEncoder(model=str(folder), batch=1).encode([text], kind="document")[0]
+        assert alone == pytest.approx(row, abs=1e-6)
+
+
+@pytest.mark.parametrize("how", ["mean", "max"])
+def test_long_texts_of_a_folder_model(folder: Path, how: str) -> None:
+    """Pooling sees beyond the window, and leaves short texts as they are."""
+    encoder = ENCODERS.create(f"st:model={folder},long={how}")
+    plain = SentenceTransformerEncoder(model=str(folder))
+    assert encoder.max_tokens is None
+    texts = [TEXTS[0], "word " * 40 + "other thing " * 40]
+    pooled, cut = encoder.encode(texts, kind="document"), plain.encode(texts, kind="document")
+    assert pooled[0] == pytest.approx(cut[0], abs=1e-6)
+    assert np.abs(pooled[1] - cut[1]).max() > 1e-4
+
+
+def test_identity_is_the_contents(folder: Path, tmp_path: Path) -> None:
+    """A copy elsewhere is the same encoder, a changed file another one; the window in the spec counts too."""
+    copy = tmp_path / "small"
+    shutil.copytree(folder, copy)
+    first = SentenceTransformerEncoder(model=str(folder))
+    assert SentenceTransformerEncoder(model=str(copy)).identity() == first.identity()
+    other = tmp_path / "changed" / "small"
+    shutil.copytree(folder, other)
+    (other / "extra.json").write_text("{}")
+    assert SentenceTransformerEncoder(model=str(other)).identity() != first.identity()
+    narrow = SentenceTransformerEncoder(model=str(folder), window=8)
+    assert (narrow.max_tokens, narrow.identity() == first.identity()) == (8, False)
+
+
+def test_not_a_model(tmp_path: Path) -> None:
+    """A folder without a model, and an id that no hub has, are one-line errors."""
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="cannot load this model"):
+        SentenceTransformerEncoder(model=str(tmp_path)).encode(["a"], kind="query")
+    code = """
+from chunkers.errors import UsageError
+from indexing.registry import ENCODERS
+try:
+    ENCODERS.create("st:model=nobody/no-such-model").encode(["a"], kind="query")
+except UsageError as error:
+    print(error)
+"""
+    env = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("'nobody/no-such-model' is no folder here, and the hub does not give it")
+    assert done.stdout.count("\n") == 1
+
+
+def _file(path: Path, texts: list[str], *, dimensions: int = 3) -> Path:
+    vectors = np.random.default_rng(0).normal(size=(len(texts), dimensions)).astype(np.float32)
+    np.savez(path, keys=np.array([text_key(text) for text in texts]), vectors=vectors)
+    return path
+
+
+def test_precomputed_vectors(tmp_path: Path) -> None:
+    """Each text gets its own row with length 1, and the cache stores none of it again."""
+    path = _file(tmp_path / "v.npz", TEXTS)
+    encoder = ENCODERS.create(f"precomputed:path={path}")
+    cache = EmbeddingCache(tmp_path / "cache")
+    rows = cache.embed(encoder, TEXTS[::-1], kind="document")
+    with np.load(path) as archive:
+        expected = archive["vectors"][::-1]
+    assert rows == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-6)
+    assert not (tmp_path / "cache").exists()
+    assert encoder.max_tokens is None
+
+
+def test_missing_keys_are_counted(tmp_path: Path) -> None:
+    """The error says how many texts have no vector, of how many, and shows one."""
+    path = _file(tmp_path / "v.npz", TEXTS[:3])
+    with pytest.raises(UsageError, match=r"2 of 5 document texts have no vector.*holds 3.*'class Server: pass'"):
+        Precomputed(path=str(path)).encode(TEXTS, kind="document")
+
+
+def test_bad_files_of_vectors(tmp_path: Path) -> None:
+    """No file, no archive, no keys, pickles, shapes that do not fit, and NaN are each one clear error."""
+    bad = tmp_path / "bad.npz"
+    with pytest.raises(UsageError, match="no such file"):
+        Precomputed(path=str(bad)).encode(["a"], kind="query")
+    bad.write_bytes(b"not a zip")
+    with pytest.raises(UsageError, match="is not an"):
+        Precomputed(path=str(bad)).encode(["a"], kind="query")
+    key = np.array([text_key("a")])
+    cases = [
+        ({"vectors": np.ones((1, 3))}, "it must hold 'keys' and 'vectors'"),
+        ({"keys": np.array([object()]), "vectors": np.ones((1, 3))}, "is not an .npz"),
+        ({"keys": key, "vectors": np.ones((2, 3))}, "do not fit"),
+        ({"keys": key, "vectors": np.full((1, 3), np.nan)}, "not finite"),
+    ]
+    for number, (arrays, says) in enumerate(cases):
+        path = tmp_path / f"{number}.npz"
+        np.savez(path, **arrays)  # type: ignore[arg-type] # the stub takes its keyword allow_pickle for any keyword
+        with pytest.raises(UsageError, match=says):
+            Precomputed(path=str(path)).encode(["a"], kind="query")
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the RepoEval vectors are not beside the checkout")
+def test_real_vectors_end_to_end(tmp_path: Path) -> None:
+    """Real embeddings of RepoEval's prompts are found by text and each finds itself; those left out are counted."""
+    source = DATA / "repoeval" / "function_level_completion_2k_context_codex.test.jsonl"
+    rows = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
+    embedded = [row for row in rows if not row["metadata"]["fpath_tuple"][0].endswith(("trlx", "betty"))]
+    encoder = ENCODERS.create(f"precomputed:path={REAL}")
+    with pytest.raises(UsageError, match="82 of 455 query texts have no vector"):
+        encoder.encode([row["prompt"] for row in rows], kind="query")
+    prompts = [row["prompt"] for row in embedded]
+    vectors = EmbeddingCache(tmp_path).embed(encoder, prompts, kind="query")
+    assert vectors.shape == (373, 1536)
+    runs = Dense().search(SearchSpace(prompts, vectors), QueryBatch(prompts, vectors), depth=5)
+    assert all(run[0].score == pytest.approx(1, abs=1e-5) for run in runs)
+    assert np.mean([run[0].position == at for at, run in enumerate(runs)]) > 0.99
+
+
+def test_hashed_words_ignore_order_and_know_parts() -> None:
+    """Equal words give equal vectors; an identifier is near its parts; a text without words is a zero row."""
+    rows = Hashing().encode(["read file", "file read", "readFile", "socket", ""], kind="document")
+    assert np.array_equal(rows[0], rows[1])
+    assert rows[0] @ rows[2] > 0.7 > rows[0] @ rows[3]
+    assert not rows[4].any()
+
+
+def test_labels_say_what_is_not_a_model() -> None:
+    """The list of embedders tells that hashing is for smoke runs only, and which extra int8 needs."""
+    assert "smoke runs only" in ENCODERS.builtin["hashing"].summary
+    assert ENCODERS.builtin["onnx"].extra == "onnx"
+
+
+def test_missing_extra_is_named() -> None:
+    """Without onnxruntime the embedder says which extra brings it, and ends with exit code 4."""
+    code = """
+import sys
+sys.modules["onnxruntime"] = None
+from chunkers.errors import MissingExtraError
+from indexing.registry import ENCODERS
+try:
+    ENCODERS.create("onnx").encode(["a"], kind="query")
+except MissingExtraError as error:
+    print(error, error.exit_code)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "embedder 'onnx' needs onnxruntime, which is not installed: pip install 'chunkbench[onnx]' "
+        f"{MissingExtraError.exit_code}\n"
+    )

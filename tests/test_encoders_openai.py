@@ -1,0 +1,243 @@
+"""OpenAI-compatible endpoints, against a real HTTP server that misbehaves in every way it can."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chunkers.errors import UsageError
+from indexing import embedding_cache
+from indexing.embedding_cache import EmbeddingCache
+from indexing.encoders.openai import OpenAI
+
+KEY = "sk-a-secret-that-must-not-be-seen"
+Answer = tuple[int, dict[str, str], str | None]
+"""Status, headers, and a body; None stands for the right one."""
+
+
+class Server:
+    """A server that gives the planned answers first, then right ones, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.plan: list[Answer | Callable[[], Answer]] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.dimensions = 4
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.bodies.append(body)
+                outer.keys.append(self.headers.get("Authorization"))
+                step = outer.plan.pop(0) if outer.plan else (200, {}, None)
+                status, headers, text = step() if callable(step) else step
+                data = (text if text is not None else outer.right(body)).encode()
+                try:
+                    self.send_response(status)
+                    for name, value in headers.items():
+                        self.send_header(name, value)
+                    self.send_header("Content-Length", str(len(data)))
+                    self.end_headers()
+                    self.wfile.write(data)
+                except BrokenPipeError:
+                    return  # the client had stopped waiting
+
+            def log_message(self, *_args: object) -> None:
+                """Say nothing."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/v1"
+
+    def vector(self, text: str) -> list[float]:
+        """Return a vector that only this text has."""
+        return [float(len(text)), float(sum(map(ord, text)) % 97), 1.0, *[0.5] * (self.dimensions - 3)]
+
+    def right(self, body: dict[str, Any]) -> str:
+        """Return a right reply, its items in another order than the texts."""
+        items = [{"index": at, "embedding": self.vector(text)} for at, text in enumerate(body["input"])]
+        return json.dumps({"object": "list", "data": items[::-1]})
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """Run a server on a free port, with a key in the environment."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server = Server()
+    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield server
+    server.http.shutdown()
+    server.http.server_close()
+    thread.join()
+
+
+def _encoder(server: Server, **options: Any) -> OpenAI:
+    return OpenAI(**{"model": "some-model", "base_url": server.url, "backoff": 0.01, "retries": 3, **options})
+
+
+def _expected(server: Server, texts: list[str]) -> np.ndarray:
+    rows = np.array([server.vector(text) for text in texts])
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def test_vectors_in_order_of_the_texts(server: Server) -> None:
+    """Replies are sorted by index, made unit rows, and asked for in batches."""
+    texts = [f"text {number}" * number for number in range(1, 8)]
+    rows = _encoder(server, batch=3).encode(texts, kind="document")
+    assert rows == pytest.approx(_expected(server, texts), abs=1e-6)
+    assert rows.dtype == np.float32
+    assert [len(body["input"]) for body in server.bodies] == [3, 3, 1]
+    assert server.keys[0] == f"Bearer {KEY}"
+    assert server.bodies[0]["model"] == "some-model"
+
+
+def test_requests_are_limited_in_tokens(server: Server) -> None:
+    """A request holds no more tokens than allowed, unless one text alone does."""
+    _encoder(server, request_tokens=25).encode(["word " * 10] * 5, kind="document")
+    assert [len(body["input"]) for body in server.bodies] == [2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        (429, {"Retry-After": "0.05"}, "{}"),
+        (429, {"Retry-After": formatdate(0, usegmt=True)}, "slow down"),
+        (500, {}, "oops"),
+        (503, {"Retry-After": "soon"}, ""),
+        (200, {}, "this is not JSON"),
+        (200, {}, '{"data": []}'),
+        (200, {}, '{"data": [{"index": 0}]}'),
+        (200, {}, '{"data": [{"index": 7, "embedding": [1]}]}'),
+        (200, {}, '{"data": [{"index": 0, "embedding": [NaN, 1]}]}'),
+        (200, {}, '{"data": [{"index": 0, "embedding": "AAAA"}]}'),
+        (200, {}, "[1, 2]"),
+    ],
+)
+def test_passing_faults_are_retried(server: Server, fault: Answer) -> None:
+    """After two faults of any passing kind the third answer is taken."""
+    server.plan = [fault, fault]
+    assert _encoder(server).encode(["a"], kind="query") == pytest.approx(_expected(server, ["a"]), abs=1e-6)
+    assert len(server.bodies) == 3
+
+
+def test_retry_after_is_honoured(server: Server) -> None:
+    """The server's own waiting time comes before the back-off."""
+    server.plan = [(429, {"Retry-After": "0.4"}, "{}")]
+    began = time.monotonic()
+    _encoder(server).encode(["a"], kind="query")
+    assert time.monotonic() - began >= 0.4
+
+
+def test_timeouts_are_retried(server: Server) -> None:
+    """A server that does not answer in time is asked again."""
+
+    def late() -> Answer:
+        time.sleep(0.5)
+        return 200, {}, "{}"
+
+    server.plan = [late]
+    rows = _encoder(server, timeout=0.2).encode(["a"], kind="query")
+    assert rows == pytest.approx(_expected(server, ["a"]), abs=1e-6)
+    assert len(server.bodies) == 2
+
+
+def test_giving_up_names_the_last_fault(server: Server) -> None:
+    """When every try fails the error says how often and why."""
+    server.plan = [(200, {}, "not JSON")] * 9
+    with pytest.raises(UsageError, match="gave up after 4 tries; the last was a malformed reply"):
+        _encoder(server).encode(["a"], kind="query")
+    assert len(server.bodies) == 4
+
+
+def test_a_wait_that_is_too_long_is_an_error(server: Server) -> None:
+    """Nobody waits an hour unawares."""
+    server.plan = [(429, {"Retry-After": "3600"}, '{"error": {"message": "daily limit"}}')]
+    with pytest.raises(UsageError, match=r"daily limit.*in 3600 s"):
+        _encoder(server).encode(["a"], kind="query")
+
+
+@pytest.mark.parametrize(
+    ("status", "says"), [(401, "OPENAI_API_KEY, which is set"), (400, "HTTP 400"), (302, "HTTP 302")]
+)
+def test_lasting_faults_end_at_once_without_the_key(server: Server, status: int, says: str) -> None:
+    """A refusal is not repeated, and the key is in no message even where the server repeats it."""
+    server.plan = [(status, {"Location": "/elsewhere"}, json.dumps({"error": {"message": f"bad key {KEY}"}}))]
+    with pytest.raises(UsageError, match=says) as caught:
+        _encoder(server).encode(["a"], kind="query")
+    assert len(server.bodies) == 1
+    assert KEY not in str(caught.value)
+
+
+def test_nobody_listening(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closed port is a clear error; the key is in neither it nor any view of the encoder."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    encoder = OpenAI(model="m", base_url="http://127.0.0.1:9", retries=1, backoff=0.01)
+    with pytest.raises(UsageError, match="gave up after 2 tries; the last was ConnectionError") as caught:
+        encoder.encode(["a"], kind="query")
+    seen = f"{caught.value} {encoder!r} {encoder.identity()} {encoder._endpoint!r}"
+    assert KEY not in seen
+
+
+def test_no_key_no_header(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A local server is asked without authorization where no key is set."""
+    monkeypatch.delenv("OPENAI_API_KEY")
+    _encoder(server).encode(["a"], kind="query")
+    assert server.keys == [None]
+
+
+def test_wrong_dimensions(server: Server) -> None:
+    """Another size than was asked for, or one that changes between requests, is an error."""
+    with pytest.raises(UsageError, match="asked for 8 dimensions, got 4"):
+        _encoder(server, dimensions=8).encode(["a"], kind="query")
+    server.plan = [(200, {}, '{"data": [{"index": 0, "embedding": [1, 2, 3]}]}')]
+    with pytest.raises(UsageError, match="of 3 and then of 4 dimensions"):
+        _encoder(server, batch=1).encode(["a", "b"], kind="query")
+
+
+def test_prompts_empty_and_long_texts(server: Server) -> None:
+    """Prompts go before the text of their kind, an empty text becomes a space, a long one is cut or pooled."""
+    encoder = _encoder(server, query_prompt="Q: ", window=3)
+    encoder.encode(["one two three four five"], kind="query")
+    encoder.encode(["", "\udc80"], kind="document")
+    assert [body["input"] for body in server.bodies] == [["Q: one two three"], [" ", "\ufffd"]]
+    assert encoder.max_tokens == 3
+    server.bodies.clear()
+    pooled = _encoder(server, window=3, long="max")
+    rows = pooled.encode(["one two three four five"], kind="document")
+    assert server.bodies[0]["input"] == ["one two three", " four five"]
+    maximum = _expected(server, ["one two three", " four five"]).max(axis=0)
+    assert rows[0] == pytest.approx(maximum / np.linalg.norm(maximum), abs=1e-6)
+    assert pooled.max_tokens is None
+    assert list(encoder.count_tokens(["one two three four five", ""])) == [5, 0]
+
+
+def test_a_failed_run_goes_on_where_it_ended(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors that were paid for before the endpoint failed are in the cache."""
+    monkeypatch.setattr(embedding_cache, "INCREMENT", 2)
+    texts = ["a", "bb", "ccc", "dddd"]
+    server.plan = [(200, {}, None), (400, {}, "{}")]
+    with pytest.raises(UsageError, match="HTTP 400"):
+        EmbeddingCache(tmp_path).embed(_encoder(server), texts, kind="document")
+    cache = EmbeddingCache(tmp_path)
+    assert cache.embed(_encoder(server), texts, kind="document") == pytest.approx(_expected(server, texts), abs=1e-6)
+    assert (cache.statistics.hits, cache.statistics.embedded) == (2, 2)
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert KEY.encode() not in stored
+
+
+@pytest.mark.parametrize("url", ["api.openai.com", "ftp://x", "https://user:secret@host/v1", "https://"])
+def test_addresses_are_checked(url: str) -> None:
+    """An address without scheme or host, or with a password in it, is refused without repeating a password."""
+    with pytest.raises(UsageError, match="base_url") as caught:
+        OpenAI(model="m", base_url=url)
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,78 @@
+"""`chunkbench mine` as a person calls it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ground_truth.datasets.annotations import Annotations
+
+CODE = "".join(
+    f"// Step{number} moves the {word} pointer along.\n"
+    f"func Step{number}(a int) int {{\n\tb := a\n\tb += {number}\n\treturn b\n}}\n\n"
+    for number, word in enumerate("red green blue white".split())
+)
+
+
+def mine(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command from the checkout."""
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "scripts", "mine", *arguments]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a Go repository with four documented functions."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "m.go").write_text("package m\n\n" + CODE)
+    return tmp_path / "project"
+
+
+def test_what_is_mined_loads_as_a_masked_dataset(repo: Path, tmp_path: Path) -> None:
+    """The file is an annotation file; the repository it opens has blank comments."""
+    out = tmp_path / "mined.jsonl"
+    done = mine(str(repo), "--limit", "3", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "3 queries kept; dropped: 1 over the cap" in done.stderr
+    dataset = Annotations(path=str(out), root=str(repo)).load()
+    assert len(dataset.queries) == 3
+    assert all(query.text.startswith("moves the") for query in dataset.queries)
+    source = dataset.repositories[0].read("m.go")
+    assert source is not None
+    assert b"pointer" not in source.data
+
+
+def test_counts_as_json_and_rows_on_stdout(repo: Path, tmp_path: Path) -> None:
+    """Without --out the rows are the data; with --json the counts are."""
+    rows = [json.loads(line) for line in mine(str(repo)).stdout.splitlines()]
+    assert [row["file"] for row in rows] == ["m.go"] * 4
+    told = json.loads(mine(str(repo), "--out", str(tmp_path / "x.jsonl"), "--json").stdout)
+    assert (told["kept"], told["dropped"]) == (4, {})
+
+
+def test_nothing_is_overwritten_or_half_written(repo: Path, tmp_path: Path) -> None:
+    """An existing file stays unless --force; a folder without queries leaves no file."""
+    out = tmp_path / "mined.jsonl"
+    out.write_text("mine")
+    assert mine(str(repo), "--out", str(out)).returncode == 2
+    assert out.read_text() == "mine"
+    assert mine(str(repo), "--out", str(out), "--force").returncode == 0
+    (tmp_path / "empty").mkdir()
+    done = mine(str(tmp_path / "empty"), "--out", str(tmp_path / "none.jsonl"))
+    assert done.returncode == 2
+    assert "gives no queries by docstrings" in done.stderr
+    assert not (tmp_path / "none.jsonl").exists()
+
+
+@pytest.mark.parametrize("arguments", [["absent"], ["."], ["absent", "--kind", "commits"]])
+def test_wrong_use_is_one_line(arguments: list[str], tmp_path: Path) -> None:
+    """A folder that is not there, or a plain folder for commits, is one line and exit 2."""
+    path = str(tmp_path / arguments[0])
+    done = mine(path, *arguments[1:])
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1

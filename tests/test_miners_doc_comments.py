@@ -1,0 +1,105 @@
+"""Doc comments in nine languages: what is found, and that masking leaves code that parses."""
+
+from __future__ import annotations
+
+import pytest
+
+from chunkers.languages import parser
+from chunkers.types import SourceFile
+from ground_truth.masking import mask_docstrings
+from ground_truth.miners.definitions import definitions, minable_languages
+
+SAMPLES = {
+    "javascript": (
+        (
+            "/**\n * Adds two numbers.\n * @param a one\n */\nexport function add(a, b) {\n  return a + b;\n}\n"
+            "class K {\n  /** Grows by one. */\n  grow() { return 1; }\n}\n"
+            "/** Squares it. */\n\nexports.square = function (x) {\n  return x * x;\n};\n"
+            "// no documentation\nfunction plain() {}\n"
+        ),
+        [("add", 5, 7, "Adds two numbers."), ("grow", 10, 10, "Grows by one."), ("square", 14, 16, "Squares it.")],
+    ),
+    "typescript": (
+        (
+            "/** Adds. */\nexport const add = (a: number): number => {\n  return a;\n};\n"
+            "export class K {\n  /** Grows. */\n  @deco()\n  grow(): void {\n  }\n}\n"
+        ),
+        [("add", 2, 4, "Adds."), ("grow", 7, 9, "Grows.")],
+    ),
+    "tsx": ("/** Shows. */\nexport function Show() {\n  return <b>x</b>;\n}\n", [("Show", 2, 4, "Shows.")]),
+    "java": (
+        (
+            "/** A class. */\nclass A {\n  /**\n   * Adds up.\n   */\n"
+            "  @Override\n  public int add(int a) {\n    return a;\n  }\n}\n"
+        ),
+        [("A", 2, 10, "A class."), ("add", 6, 9, "Adds up.")],
+    ),
+    "go": (
+        (
+            "package a\n\nvar x = 1 // not of Add\n// Add sums\n// things.\nfunc Add(a int) int {\n\treturn a\n}\n\n"
+            "// far away\n\nfunc Sub() {}\n"
+        ),
+        [("Add", 6, 8, "Add sums\nthings.")],
+    ),
+    "rust": (
+        "//! A module.\n\n/// Adds up.\n#[inline]\npub fn add(a: i32) -> i32 {\n    a\n}\n",
+        [("add", 4, 7, "Adds up.")],
+    ),
+    "csharp": (
+        (
+            "class A {\n    /// <summary>\n    /// Adds up.\n    /// </summary>\n"
+            "    [Fast]\n    public int Add(int a) {\n        return a;\n    }\n}\n"
+        ),
+        [("Add", 5, 8, "<summary>\nAdds up.\n</summary>")],
+    ),
+    "ruby": (
+        (
+            "class A\n  # Adds up.\n  # Twice.\n  def add(a)\n    a\n  end\n\n"
+            "  # Other.\n  def self.other\n    1\n  end\nend\n"
+        ),
+        [("add", 4, 6, "Adds up.\nTwice."), ("other", 9, 11, "Other.")],
+    ),
+    "php": (
+        (
+            "<?php\nclass A {\n    /**\n     * Adds up.\n     */\n"
+            "    public function add($a) {\n        return $a;\n    }\n}\n"
+        ),
+        [("add", 6, 8, "Adds up.")],
+    ),
+    "python": ('def add(a):\n    """Adds."""\n    return a\n', [("add", 1, 3, "Adds.")]),
+}
+
+
+@pytest.mark.parametrize("language", sorted(SAMPLES))
+def test_definitions_with_their_lines_and_documentation(language: str) -> None:
+    """Attributes and export belong to the definition; what stands too far above does not document it."""
+    text, expected = SAMPLES[language]
+    found = definitions(SourceFile("f", text.encode(), language))
+    assert [(one.name, one.start_line, one.end_line, one.doc.split("\n@")[0]) for one in found] == expected
+
+
+@pytest.mark.parametrize("language", sorted(SAMPLES))
+def test_masking_leaves_every_offset_and_code_that_parses(language: str) -> None:
+    """The words are gone, the marks and line feeds stay, and nothing is left to mask."""
+    text, expected = SAMPLES[language]
+    source = SourceFile("f", text.encode(), language)
+    masked = mask_docstrings(source)
+    assert [len(line) for line in masked.data.split(b"\n")] == [len(line) for line in source.data.split(b"\n")]
+    assert not parser(language).parse(masked.data).root_node.has_error
+    for *_, doc in expected:
+        assert doc.split("\n")[-1].encode() not in masked.data
+    assert mask_docstrings(masked) == masked
+
+
+def test_every_language_has_a_sample() -> None:
+    """A language that is added to the table is added here."""
+    assert set(SAMPLES) == minable_languages()
+
+
+@pytest.mark.parametrize("language", sorted(SAMPLES))
+def test_broken_code_does_not_stop_the_miner(language: str) -> None:
+    """Cut anywhere, a file still gives what parses, and masking keeps its length."""
+    data = SAMPLES[language][0].encode()
+    for end in range(0, len(data), 7):
+        source = SourceFile("f", data[:end], language)
+        assert len(mask_docstrings(source).data) == end

@@ -1,0 +1,66 @@
+"""`chunkbench report` rebuilds a report from its folder and merges several runs into one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from chunkers.errors import UsageError
+from evaluation.results import Results
+from evaluation.results_folder import write_results
+from scripts.report import command
+
+_CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
+
+
+def _simulated(**options: object) -> Results:
+    make: Callable[..., Results] = _CASE["simulated_results"]
+    results = make(**options)
+    measures = list(results.cells[0].scores)
+    return dataclasses.replace(results, config={**results.config, "measures": measures, "flips": 2000})
+
+
+def _only(results: Results, names: set[str]) -> Results:
+    return dataclasses.replace(
+        results,
+        cells=tuple(cell for cell in results.cells if cell.key.chunker in names),
+        comparisons=tuple(row for row in results.comparisons if {row["a"], row["b"]} <= names),
+    )
+
+
+def test_a_report_is_rebuilt_from_its_folder(tmp_path: Path) -> None:
+    """The command writes the five files again and ends with the verdict; the page is the one of the run."""
+    write_results(_simulated(queries=24), tmp_path)
+    result = CliRunner().invoke(command, [str(tmp_path)], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "has the best mean" in result.output or "is best" in result.output
+    assert (tmp_path / "report.html").read_text("utf-8").startswith("<!doctype html>")
+    again = (tmp_path / "report.html").read_bytes()
+    CliRunner().invoke(command, [str(tmp_path)], catch_exceptions=False)
+    assert (tmp_path / "report.html").read_bytes() == again
+
+
+def test_two_runs_become_one_with_comparisons_across_them(tmp_path: Path) -> None:
+    """Chunkers of two runs on the same queries are compared with each other after merging."""
+    everything = _simulated(queries=24)
+    names = [cell.key.chunker for cell in everything.cells]
+    write_results(_only(everything, set(names[:2])), tmp_path / "one")
+    write_results(_only(everything, set(names[2:])), tmp_path / "two")
+    arguments = [str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(tmp_path / "both"), "--json"]
+    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    found = json.loads(result.output)
+    pairs = {frozenset((row["a"], row["b"])) for row in found["comparisons"] if row["measure"] == "naurc@4000tok"}
+    assert len(pairs) == 6
+    assert (tmp_path / "both" / "report.html").exists()
+
+
+def test_merging_needs_a_place_to_write(tmp_path: Path) -> None:
+    """Two folders without --out are refused before anything is written."""
+    with pytest.raises(UsageError, match="--out DIR"):
+        CliRunner().invoke(command, [str(tmp_path), str(tmp_path)], catch_exceptions=False)
