@@ -62,9 +62,7 @@ def compare_runs(
     if before is None:
         return Night(record, None)
     old_record, old_results = before
-    findings = judge(
-        results, old_results, matches=match_cells(record, old_record), measures=measures, limits=limits
-    )
+    findings = judge(results, old_results, matches=match_cells(record, old_record), measures=measures, limits=limits)
     return Night(
         record=record,
         baseline=old_record,

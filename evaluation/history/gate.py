@@ -116,9 +116,7 @@ def _pair(now: Results, before: Results, new: CellRecord, old: CellRecord, measu
     asked = now.queries_of(new.key.dataset)
     places = {query.id: place for place, query in enumerate(before.queries_of(old.key.dataset))}
     shared = [(k, places[query.id]) for k, query in enumerate(asked) if query.id in places]
-    both = [
-        (a, b) for a, b in shared if not (np.isnan(new.scores[measure][a]) or np.isnan(old.scores[measure][b]))
-    ]
+    both = [(a, b) for a, b in shared if not (np.isnan(new.scores[measure][a]) or np.isnan(old.scores[measure][b]))]
     if not both:
         return "no query of the baseline is left"
     return _Pair(
@@ -135,9 +133,7 @@ def _judged(pairs: Sequence[_Pair], limits: Limits) -> list[Finding]:
     if not pairs:
         return []
     p, corrected, units = _p_values(pairs, limits)
-    return [
-        _finding(pair, float(p[k]), float(corrected[k]), units[k], limits) for k, pair in enumerate(pairs)
-    ]
+    return [_finding(pair, float(p[k]), float(corrected[k]), units[k], limits) for k, pair in enumerate(pairs)]
 
 
 def _p_values(pairs: Sequence[_Pair], limits: Limits) -> tuple[np.ndarray, np.ndarray, list[str]]:

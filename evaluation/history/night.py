@@ -19,8 +19,8 @@ from evaluation.history.producing import Produced, Shop, night_key, produce
 from evaluation.history.pruning import prune
 from evaluation.history.record import RunRecord
 from evaluation.history.summary import night_json, night_markdown
-from evaluation.history.trend_page import write_trend_page
 from evaluation.history.texts import replace_text
+from evaluation.history.trend_page import write_trend_page
 
 
 def run_night(config: ExperimentConfig, history: History, shop: Shop, *, now: datetime) -> Night:

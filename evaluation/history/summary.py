@@ -72,7 +72,8 @@ def _lines(night: Night, links: str) -> Iterator[str]:
         yield f"There is no accepted run to compare with. [Report]({links}report.html)"
     else:
         counts = ", ".join(f"{count} {name}" for name, count in night_json(night)["counts"].items() if count)
-        yield f"Compared with run {night.baseline.number} ({night.baseline.time}): {counts}. [Report]({links}report.html)"
+        base = f"run {night.baseline.number} ({night.baseline.time})"
+        yield f"Compared with {base}: {counts}. [Report]({links}report.html)"
     yield ""
     yield from _scores(night)
     yield from _section("Failed", [f"- {_text(line)}" for line in night.failed])
