@@ -65,12 +65,16 @@ class NightlyConfig(BaseModel):
 
     history: str = Field(default="history", description="Folder of past runs, relative to the experiment file.")
     fetch: bool = Field(default=False, description="Fetch the clones of datasets that name a ref before each run.")
-    measures: tuple[str, ...] = Field(default=(), description="Measures that raise an alarm; the headline where none is named.")
+    measures: tuple[str, ...] = Field(
+        default=(), description="Measures that raise an alarm; the headline where none is named."
+    )
     alpha: float = Field(
         default=0.05, gt=0, lt=1, description="Share of quiet nights in which anything at all may be called a change."
     )
     minimum_effect: float = Field(
-        default=0.01, ge=0, description="A change below this is none: a share, or a part of the mean for measures in a unit."
+        default=0.01,
+        ge=0,
+        description="A change below this is none: a share, or a part of the mean for measures in a unit.",
     )
     keep: int = Field(default=0, ge=0, description="Newest runs that are kept; 0 keeps all. The baseline always stays.")
 
