@@ -35,7 +35,7 @@ def page(results: Results) -> str:
 
     found = views(results)
     packed = pack(results, found)
-    style, script = _asset("style.css"), _asset("explorer.js")
+    style, script = asset("style.css"), asset("explorer.js")
     environment = Environment(
         loader=PackageLoader(*_TEMPLATES),
         autoescape=True,
@@ -44,7 +44,7 @@ def page(results: Results) -> str:
         lstrip_blocks=True,
     )
     return environment.get_template("report.html").render(
-        policy=_policy(style, script),
+        policy=policy(style, script),
         # Both are files of this package, not data; escaping would break them and their hashes.
         style=style,
         script=script,
@@ -94,7 +94,7 @@ def _facts(dataset: Mapping[str, Any], results: Results) -> str:
     return words + mined + (f"; files skipped: {skipped}" if skipped else "")
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
     """Return a policy under which only this style and this script take effect, and nothing is requested."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
@@ -106,7 +106,7 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return resources.files(_TEMPLATES[0]).joinpath(_TEMPLATES[1], name).read_text("utf-8")
 
 
