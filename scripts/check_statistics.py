@@ -138,7 +138,7 @@ def _agreement(runs: int, rng: np.random.Generator) -> dict[str, Any]:
         plain = compare_pairs(scores, ["r"] * 10, names=["a", "b"], test="paired-t")[0].p
         student = max(student, abs(plain - stats.ttest_rel(scores[0], scores[1]).pvalue))
     found = f"{exact:.1e} from scipy's exact permutation test, {student:.1e} from its t-test"
-    return {"what": f"largest distance on {runs} small cases", "found": found, "ok": max(exact, student) < 1e-9}
+    return {"what": f"largest distance on {runs} small cases", "found": found, "ok": bool(max(exact, student) < 1e-9)}
 
 
 if __name__ == "__main__":

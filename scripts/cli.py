@@ -59,9 +59,14 @@ def chunkbench() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command; a UsageError is one line on stderr and its own exit code."""
+    """Run `chunkbench`."""
+    exit_with(chunkbench)
+
+
+def exit_with(command: click.Command) -> NoReturn:
+    """Run a command and end; a UsageError is one line on stderr and its own exit code."""
     try:
-        code = chunkbench.main(standalone_mode=False)
+        code = command.main(standalone_mode=False)
     except UsageError as error:
         _say(str(error))
         code = error.exit_code

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import dataclasses
 import gzip
-import itertools
 import json
 import re
 import runpy
 from collections.abc import Callable
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -162,7 +162,7 @@ def test_spread_labels_keep_their_distance_and_their_order(wanted: list[float], 
     """Labels do not overlap, keep their order, and move only as far as they must."""
     placed = svg.spread(wanted, gap, 0, 100)
     order = sorted(range(len(wanted)), key=lambda k: wanted[k])
-    assert all(placed[b] - placed[a] >= gap - 1e-6 for a, b in itertools.pairwise(order))
+    assert all(placed[b] - placed[a] >= gap - 1e-6 for a, b in pairwise(order))
     assert min(placed) >= -1e-6 or len(wanted) * gap > 100
 
 
@@ -172,5 +172,5 @@ def test_ticks_are_round_and_inside(low: float, high: float) -> None:
     found = svg.ticks(low, high)
     assert 1 <= len(found) <= 8
     assert all(low - 1e-9 <= value <= high + 1e-9 for value in found)
-    steps = {round(b - a, 9) for a, b in itertools.pairwise(found)}
+    steps = {round(b - a, 9) for a, b in pairwise(found)}
     assert len(steps) <= 1
