@@ -72,6 +72,15 @@ def resolve_commit(clone: Path, commit: str) -> str | None:
         return None
 
 
+def resolve_ref(clone: Path, ref: str) -> str:
+    """Return the full hash of the commit that a branch, tag or hash names now."""
+    try:
+        found = run_git(clone, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    except UsageError:
+        raise UsageError(f"{clone} has no ref {ref!r}: fetch it, or name another branch, tag or commit") from None
+    return found.decode().strip()
+
+
 def list_tree(clone: Path, commit: str) -> list[Blob]:
     """Return the regular files of a commit in path order."""
     listing = run_git(clone, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)

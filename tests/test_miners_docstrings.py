@@ -80,8 +80,8 @@ def test_python_queries_and_their_gold(tmp_path: Path) -> None:
     (tmp_path / "test_m.py").write_text(SOURCE.replace("Add up", "Sum up"))
     mined = mine_docstrings(walk(tmp_path, name="r"))
     assert [(query.id, query.text) for query in mined.queries] == [
-        ("r:m.py#L5", "Add up all values of a list."),
-        ("r:m.py#L24", "Put one thing after another \\ into the box."),
+        ("r:m.py#total-5e47ad48", "Add up all values of a list."),
+        ("r:m.py#fill-8c763348", "Put one thing after another \\ into the box."),
     ]
     assert [(note.start_line, note.end_line) for note in mined.annotations] == [(5, 14), (24, 29)]
     assert mined.dropped == {"test file": 3, "trivial body": 1}

@@ -58,6 +58,27 @@ def _written(value: object) -> str:
 Specs = Annotated[tuple[str, ...], BeforeValidator(_sweep), Field(min_length=1)]
 
 
+class NightlyConfig(BaseModel):
+    """The `[nightly]` table: where runs are kept, and when a change counts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    history: str = Field(default="history", description="Folder of past runs, relative to the experiment file.")
+    fetch: bool = Field(default=False, description="Fetch the clones of datasets that name a ref before each run.")
+    measures: tuple[str, ...] = Field(
+        default=(), description="Measures that raise an alarm; the headline where none is named."
+    )
+    alpha: float = Field(
+        default=0.05, gt=0, lt=1, description="Share of quiet nights in which anything at all may be called a change."
+    )
+    minimum_effect: float = Field(
+        default=0.01,
+        ge=0,
+        description="A change below this is none: a share, or a part of the mean for measures in a unit.",
+    )
+    keep: int = Field(default=0, ge=0, description="Newest runs that are kept; 0 keeps all. The baseline always stays.")
+
+
 class ExperimentConfig(BaseModel):
     """Every key of an experiment file; each is also an option of `chunkbench compare`."""
 
@@ -77,6 +98,7 @@ class ExperimentConfig(BaseModel):
     seed: int = 0
     flips: int = Field(100_000, gt=99, description="Sign flips of the permutation test.")
     depth: int = Field(100, gt=0, description="Results kept per query, and more where a budget needs them.")
+    nightly: NightlyConfig | None = Field(None, description="Settings of `chunkbench nightly`.")
 
 
 def load_config(path: Path, **overrides: object) -> ExperimentConfig:
@@ -98,11 +120,15 @@ def make_config(values: Mapping[str, Any], *, source: str = "options") -> Experi
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            hint = nearest(key, ExperimentConfig.model_fields)
+            known = NightlyConfig if first["loc"][:-1] == ("nightly",) else ExperimentConfig
+            hint = nearest(str(first["loc"][-1]), known.model_fields)
             raise UsageError(f"{source}: unknown key {key!r}.{hint}") from None
         raise UsageError(f"{source}: {key}: {first['msg'].removeprefix('Value error, ')}") from None
     if config.headline not in config.measures:
         config = config.model_copy(update={"measures": (*config.measures, config.headline)})
+    gated = [name for name in (config.nightly.measures if config.nightly else ()) if name not in config.measures]
+    if gated:
+        config = config.model_copy(update={"measures": (*config.measures, *gated)})
     if config.baseline is not None and config.baseline not in config.chunkers:
         config = config.model_copy(update={"chunkers": (config.baseline, *config.chunkers)})
     return config

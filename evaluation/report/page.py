@@ -34,7 +34,7 @@ def page(results: Results, *, audit: Sequence[Mapping[str, Any]] = ()) -> str:
 
     found = views(results)
     packed = pack(results, found)
-    style, script = _asset("style.css"), _asset("explorer.js")
+    style, script = asset("style.css"), asset("explorer.js")
     environment = Environment(
         loader=PackageLoader(*_TEMPLATES),
         autoescape=True,
@@ -43,7 +43,7 @@ def page(results: Results, *, audit: Sequence[Mapping[str, Any]] = ()) -> str:
         lstrip_blocks=True,
     )
     return environment.get_template("report.html").render(
-        policy=_policy(style, script),
+        policy=policy(style, script),
         # Both are files of this package, not data; escaping would break them and their hashes.
         style=style,
         script=script,
@@ -101,7 +101,7 @@ def _audit_table(rows: Sequence[Mapping[str, Any]]) -> Table | None:
     return Table("", header, cells, words=set(range(len(header))))
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
     """Return a policy under which only this style and this script take effect, and nothing is requested."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
@@ -113,7 +113,7 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return resources.files(_TEMPLATES[0]).joinpath(_TEMPLATES[1], name).read_text("utf-8")
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from chunkers.sources import Repository, walk
-from ground_truth.git import is_bare, is_git, run_git
+from ground_truth.git import is_bare, is_git, resolve_ref
 from ground_truth.masking import mask_docstrings
 from ground_truth.miners.commits import mine_commits
 from ground_truth.miners.definitions import minable_languages
@@ -28,6 +28,8 @@ class MinedRepository:
     needs: ClassVar[str] = "root= any folder of source code, or a git clone"
 
     root: str
+    ref: str | None = None
+    """A branch, tag or commit, read without a checkout; None reads the folder as it is, or a bare clone's HEAD."""
     kind: Literal["docstrings", "commits"] = "docstrings"
     queries: int = 200
     """At most this many."""
@@ -43,7 +45,9 @@ class MinedRepository:
         place = Path(self.root).expanduser()
         if not place.exists():
             raise UsageError(f"{self.root} does not exist: give a folder of source code")
-        mined, repositories = self._documentation(place) if self.kind == "docstrings" else self._history(place)
+        commit = self._commit(place)
+        find = self._documentation if self.kind == "docstrings" else self._history
+        mined, repositories = find(place, commit)
         if not mined.queries:
             raise UsageError(f"{self.root} gives no queries by {self.kind} ({_told(mined)}): {self._remedy(place)}")
         return Dataset(
@@ -52,27 +56,37 @@ class MinedRepository:
             queries=mined.queries,
             annotations=mined.annotations,
             mined=True,
-            details={"kind": self.kind, "seed": self.seed, **mined.counts()},
+            details={"kind": self.kind, "seed": self.seed, "commit": commit, **mined.counts()},
         )
 
-    def _documentation(self, place: Path) -> tuple[Mined, tuple[Repository, ...]]:
-        if is_bare(place):
-            head = run_git(place, "rev-parse", "HEAD").decode().strip()
-            snapshot = take_snapshot(place, head, name=_name(place))
-            mined = mine_docstrings(snapshot, limit=self.queries, seed=self.seed)
-            return mined, (dataclasses.replace(snapshot, transform=mask_docstrings),)
-        folder = walk(place, name=_name(place))
-        mined = mine_docstrings(folder, limit=self.queries, seed=self.seed)
-        return mined, (dataclasses.replace(folder, transform=mask_docstrings),)
+    def _commit(self, place: Path) -> str | None:
+        """Return the commit that is read, or None for a folder as it is."""
+        if self.ref is not None and not is_git(place):
+            raise UsageError(f"{self.root} is not a git clone: leave ref= out to read the folder as it is")
+        ref = self.ref or ("HEAD" if is_bare(place) else None)
+        return resolve_ref(place, ref) if ref else None
 
-    def _history(self, place: Path) -> tuple[Mined, tuple[Repository, ...]]:
-        mined = mine_commits(place, name=_name(place), limit=self.queries, seed=self.seed, max_files=self.max_files)
+    def _documentation(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
+        name = _name(place)
+        plain = take_snapshot(place, commit, name=name) if commit else walk(place, name=name)
+        mined = mine_docstrings(plain, limit=self.queries, seed=self.seed)
+        return mined, (dataclasses.replace(plain, transform=mask_docstrings),)
+
+    def _history(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
+        mined = mine_commits(
+            place,
+            name=_name(place),
+            limit=self.queries,
+            seed=self.seed,
+            max_files=self.max_files,
+            revision=commit or "HEAD",
+        )
         keep: dict[str, set[str]] = {}
         for note in mined.annotations:
             keep.setdefault(note.repo, set()).add(note.path)
         parents = {query.repo: mined.commits[query.id] for query in mined.queries}
         return mined, tuple(
-            take_snapshot(place, commit, name=name, keep=keep[name]) for name, commit in sorted(parents.items())
+            take_snapshot(place, parent, name=name, keep=keep[name]) for name, parent in sorted(parents.items())
         )
 
     def _remedy(self, place: Path) -> str:

@@ -81,5 +81,6 @@ def _lot(candidate: _Candidate, repo: str, seed: int) -> bytes:
 
 
 def _id(repo: str, candidate: _Candidate) -> str:
-    """Return an id without spaces, as TREC files need it."""
-    return "%20".join(f"{repo}:{candidate.path}#L{candidate.definition.start_line}".split())
+    """Return an id without spaces, as TREC files need it, that stays when the lines around the definition move."""
+    text = hashlib.sha256(candidate.query.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return "%20".join(f"{repo}:{candidate.path}#{candidate.definition.name}-{text}".split())

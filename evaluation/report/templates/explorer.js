@@ -220,6 +220,28 @@
       ui.search.focus();
     });
     useSetting();
+
+    // report.html#query=ID&left=CHUNKER opens the explorer at that query; summaries of nightly runs link so.
+    const follow = () => {
+      const wanted = new URLSearchParams(location.hash.slice(1));
+      const id = wanted.get("query");
+      if (!id) return;
+      const home = usable.find(([k]) => data.settings[k].queries.some((q) => q.id === id));
+      if (home && ui.setting.value !== String(home[0])) {
+        ui.setting.value = String(home[0]);
+        useSetting();
+      }
+      const left = setting.cells.findIndex((cell) => cell.chunker === wanted.get("left"));
+      if (left >= 0) {
+        ui.left.value = String(left);
+        if (ui.right.value === ui.left.value) ui.right.value = String(left ? 0 : Math.min(1, setting.cells.length - 1));
+      }
+      ui.search.value = id;
+      select();
+      byId("explorer").scrollIntoView();
+    };
+    addEventListener("hashchange", follow);
+    follow();
   };
 
   unpack().then(start, (error) => {

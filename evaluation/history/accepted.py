@@ -1,0 +1,61 @@
+"""Which run is the baseline: a file of acceptances, each with who and why, to which lines are only added."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from typing import NamedTuple
+
+from evaluation.history.folder import History
+
+
+class Acceptance(NamedTuple):
+    """Somebody's word that a run is what later ones are compared with."""
+
+    run: int
+    who: str
+    why: str
+    time: str
+
+
+class Acceptances(NamedTuple):
+    """All acceptances in the order of the file, and a line for each that cannot be read."""
+
+    given: list[Acceptance]
+    damaged: list[str]
+
+
+def accept(history: History, *, run: int, who: str, why: str, now: datetime) -> Acceptance:
+    """Make a stored, undamaged run the baseline."""
+    history.check(history.record(run))
+    made = Acceptance(run, who, why, now.isoformat(timespec="seconds"))
+    line = json.dumps(made._asdict(), ensure_ascii=False) + "\n"
+    file = history.root / "accepted.jsonl"
+    if file.exists() and not file.read_bytes().endswith(b"\n"):
+        # A line that was cut off must not swallow this one.
+        line = "\n" + line
+    # One write to a file opened for appending: two people who accept at once leave two whole lines.
+    handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(handle, line.encode())
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    return made
+
+
+def acceptances(history: History) -> Acceptances:
+    """Return who accepted what; the last one that can be read is in force."""
+    file = history.root / "accepted.jsonl"
+    given, damaged = [], []
+    lines = file.read_bytes().splitlines() if file.exists() else []
+    for place, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            given.append(Acceptance(int(row["run"]), str(row["who"]), str(row["why"]), str(row["time"])))
+        except (ValueError, KeyError, TypeError):
+            damaged.append(f"{file} line {place} is damaged and is skipped")
+    return Acceptances(given, damaged)

@@ -1,0 +1,97 @@
+"""Two runs side by side: what each chunker's scores did, what changed underneath, and which queries show it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.experiment.config import NightlyConfig
+from evaluation.history.gate import Finding, Limits, QueryCount, Verdict, count_queries, judge
+from evaluation.history.movers import Mover, movers
+from evaluation.history.origins import Difference, all_differences, match_cells
+from evaluation.history.pins import CommitRange, commits_between
+from evaluation.history.record import RunRecord
+from evaluation.results import Results
+
+
+@dataclass(frozen=True)
+class Night:
+    """What a run found against another one."""
+
+    record: RunRecord
+    baseline: RunRecord | None
+    findings: tuple[Finding, ...] = ()
+    queries: dict[str, QueryCount] = dataclasses.field(default_factory=dict)
+    differences: tuple[Difference, ...] = ()
+    commits: dict[str, CommitRange] = dataclasses.field(default_factory=dict)
+    movers: tuple[Mover, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What had to be skipped."""
+
+    @property
+    def failed(self) -> list[str]:
+        """A line for each cell that failed."""
+        return [f"{' × '.join(cell.key)}: {cell.reason}" for cell in self.record.cells if cell.status != "ok"]
+
+    def of(self, verdict: Verdict) -> list[Finding]:
+        """Return the findings with a verdict."""
+        return [finding for finding in self.findings if finding.verdict == verdict]
+
+    @property
+    def exit_code(self) -> int:
+        """3 where a regression was found, 1 where cells failed, else 0."""
+        return 3 if self.of("regression") else 1 if self.failed else 0
+
+    def with_notes(self, notes: Sequence[str]) -> Night:
+        """Return the same with further notes."""
+        return dataclasses.replace(self, notes=tuple(dict.fromkeys((*self.notes, *notes))))
+
+
+def compare_runs(
+    now: tuple[RunRecord, Results],
+    before: tuple[RunRecord, Results] | None,
+    *,
+    measures: Sequence[str],
+    limits: Limits,
+) -> Night:
+    """Return what changed between two runs; without an earlier one there is nothing to find."""
+    record, results = now
+    if before is None:
+        return Night(record, None)
+    old_record, old_results = before
+    findings = judge(results, old_results, matches=match_cells(record, old_record), measures=measures, limits=limits)
+    return Night(
+        record=record,
+        baseline=old_record,
+        findings=tuple(findings),
+        queries=count_queries(results, old_results),
+        differences=tuple(all_differences(record, old_record)),
+        commits=_commits(record, old_record),
+        movers=tuple(movers(results, old_results, findings)),
+    )
+
+
+def limits_of(config: dict[str, Any]) -> Limits:
+    """Return the limits that a run's configuration names."""
+    nightly = NightlyConfig.model_validate(config.get("nightly") or {})
+    return Limits(nightly.alpha, nightly.minimum_effect, int(config["flips"]), int(config["seed"]))
+
+
+def measures_of(config: dict[str, Any]) -> list[str]:
+    """Return the measures that a run's configuration gates."""
+    from evaluation.measures.registry import parse_measure
+
+    named = (config.get("nightly") or {}).get("measures") or [config["headline"]]
+    return list(dict.fromkeys(parse_measure(name).name for name in named))
+
+
+def _commits(now: RunRecord, before: RunRecord) -> dict[str, CommitRange]:
+    found = {}
+    for dataset, source in now.sources.items():
+        old, new = before.sources.get(dataset, {}).get("commit"), source.get("commit")
+        if old and new and old != new:
+            found[dataset] = commits_between(Path(source["root"]), old, new)
+    return found

@@ -1,0 +1,161 @@
+"""The history folder: numbered runs that are written whole, never changed, and checked when they are read."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chunkers.errors import UsageError
+from evaluation.history.record import RunRecord
+from evaluation.results import Results
+from evaluation.results_folder import read_results
+
+_NUMBER = re.compile(r"\d{5,}\Z")
+_DRAFT = ".draft-"
+
+
+class DamagedRunError(UsageError):
+    """A stored run is not as it was written; the message names the file."""
+
+
+class Records(NamedTuple):
+    """The readable runs in their order, and a line for each that is not."""
+
+    runs: list[RunRecord]
+    damaged: list[str]
+
+
+@dataclass(frozen=True)
+class History:
+    """A folder of runs; several may read it, one writes."""
+
+    root: Path
+
+    def folder(self, number: int) -> Path:
+        """Return where a run is or will be."""
+        return self.root / "runs" / f"{number:05}"
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the lock; raise at once where another run holds it."""
+        from filelock import FileLock, Timeout
+
+        self._make(self.root / "runs")
+        try:
+            with FileLock(self.root / ".lock", timeout=0):
+                yield
+        except Timeout:
+            raise UsageError(f"another run is going in {self.root}: wait until it has finished") from None
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of all runs, readable or not, oldest first."""
+        place = self.root / "runs"
+        found = [entry.name for entry in place.iterdir() if entry.is_dir()] if place.is_dir() else []
+        return sorted(int(name) for name in found if _NUMBER.match(name))
+
+    def record(self, number: int) -> RunRecord:
+        """Return what a run says of itself."""
+        file = self.folder(number) / "run.json"
+        if not self.folder(number).is_dir():
+            known = ", ".join(map(str, self.numbers()[-8:])) or "none"
+            raise UsageError(f"{self.root} has no run {number}; the newest are: {known}")
+        try:
+            found = RunRecord.from_json(file.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise DamagedRunError(f"{file} is damaged and run {number} is skipped: {error}") from None
+        if found.number != number:
+            raise DamagedRunError(f"{file} is damaged and run {number} is skipped: it says that it is {found.number}")
+        return found
+
+    def records(self) -> Records:
+        """Return all runs; a damaged one is named instead of stopping the others."""
+        runs, damaged = [], []
+        for number in self.numbers():
+            try:
+                runs.append(self.record(number))
+            except DamagedRunError as error:
+                damaged.append(str(error))
+        return Records(runs, damaged)
+
+    def check(self, record: RunRecord, *names: str) -> None:
+        """Raise unless the named files of a run, or all of them, are as they were written."""
+        folder = self.folder(record.number)
+        for name in names or record.files:
+            try:
+                same = _sha256(folder / name) == record.files.get(name)
+            except OSError as error:
+                raise DamagedRunError(f"{folder / name} is gone: run {record.number} is skipped ({error})") from None
+            if not same:
+                raise DamagedRunError(f"{folder / name} is damaged: run {record.number} is skipped")
+
+    def results(self, record: RunRecord) -> Results:
+        """Return a run's results with its per-query scores, after a check of every file."""
+        self.check(record)
+        return read_results(self.folder(record.number))
+
+    def means(self, record: RunRecord) -> list[dict[str, Any]]:
+        """Return the cells of results.json: means and intervals, without the per-query tables."""
+        self.check(record, "results.json")
+        text = (self.folder(record.number) / "results.json").read_text("utf-8")
+        cells: list[dict[str, Any]] = json.loads(text)["cells"]
+        return cells
+
+    @contextmanager
+    def draft(self) -> Iterator[Path]:
+        """Give a folder to write a run in; what is not stored is removed, also what a killed run left."""
+        home = self.root / "runs"
+        for left in home.glob(f"{_DRAFT}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        made = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=home))
+        try:
+            yield made
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def store(self, record: RunRecord, draft: Path) -> RunRecord:
+        """Make the draft the run of that number: whole on the disk before it has its name."""
+        names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file())
+        whole = dataclasses.replace(record, files={name: _sha256(draft / name) for name in names})
+        (draft / "run.json").write_text(whole.to_json(), "utf-8")
+        for path in [*draft.rglob("*"), draft]:
+            _sync(path)
+        # mkdtemp makes a folder for its owner only; a history is for reading.
+        draft.chmod(0o755)
+        draft.rename(self.folder(record.number))
+        _sync(self.root / "runs")
+        return whole
+
+    def remove(self, number: int) -> None:
+        """Remove a run; a reader sees all of it or nothing."""
+        gone = self.root / "runs" / f"{_DRAFT}{number:05}"
+        self.folder(number).rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    def _make(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot write to the history in {self.root}: {error.strerror}") from None
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,193 @@
+"""Is tonight really different? A paired test on the shared queries and a minimum effect, corrected over the family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from evaluation.history.origins import Match
+from evaluation.report.words import lower_is_better, scale
+from evaluation.results import CellRecord, Results
+from evaluation.statistics.flips import sign_flip_test
+from evaluation.statistics.intervals import mean_interval
+from evaluation.statistics.units import choose_units
+from evaluation.types import CellKey
+
+Verdict = Literal["improvement", "regression", "no change", "not comparable"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a difference counts."""
+
+    alpha: float = 0.05
+    minimum_effect: float = 0.01
+    flips: int = 100_000
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One chunker and measure, tonight against the baseline; means are over the shared queries."""
+
+    key: CellKey
+    measure: str
+    verdict: Verdict
+    reason: str = ""
+    """Why there is no comparison."""
+    before: float | None = None
+    now: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_corrected: float | None = None
+    queries: int = 0
+    """Shared queries in which the measure is defined on both nights."""
+    unit: str = ""
+
+
+class QueryCount(NamedTuple):
+    """The queries of one dataset on the two nights."""
+
+    shared: int
+    appeared: int
+    vanished: int
+
+
+class _Pair(NamedTuple):
+    """Scores of the shared queries on both nights."""
+
+    key: CellKey
+    measure: str
+    now: np.ndarray
+    before: np.ndarray
+    queries: Sequence[str]
+    clusters: Sequence[str]
+
+    @property
+    def difference(self) -> np.ndarray:
+        return self.now - self.before
+
+
+def count_queries(now: Results, before: Results) -> dict[str, QueryCount]:
+    """Return how many queries of each of tonight's datasets both nights have, and how many only one."""
+    found = {}
+    for dataset in dict.fromkeys(cell.key.dataset for cell in now.cells):
+        new, old = ({query.id for query in night.queries_of(dataset)} for night in (now, before))
+        found[dataset] = QueryCount(len(new & old), len(new - old), len(old - new))
+    return found
+
+
+def judge(
+    now: Results, before: Results, *, matches: Mapping[CellKey, Match], measures: Sequence[str], limits: Limits
+) -> list[Finding]:
+    """Return one finding per cell and gated measure; only those that can be compared enter the correction."""
+    old = {cell.key: cell for cell in before.cells}
+    pairs: list[_Pair] = []
+    refused: dict[tuple[CellKey, str], str] = {}
+    for cell in now.cells:
+        match = matches[cell.key]
+        for measure in measures:
+            if match.before is None or match.reasons:
+                refused[cell.key, measure] = "; ".join(match.reasons)
+                continue
+            pair = _pair(now, before, cell, old[match.before], measure)
+            if isinstance(pair, str):
+                refused[cell.key, measure] = pair
+            else:
+                pairs.append(pair)
+    judged = {(finding.key, finding.measure): finding for finding in _judged(pairs, limits)}
+    return [
+        judged.get((cell.key, measure))
+        or Finding(cell.key, measure, "not comparable", refused[cell.key, measure] or "unknown")
+        for cell in now.cells
+        for measure in measures
+    ]
+
+
+def _pair(now: Results, before: Results, new: CellRecord, old: CellRecord, measure: str) -> _Pair | str:
+    """Return the shared queries' scores, or why there are none."""
+    if measure not in old.scores:
+        return f"the baseline did not measure {measure}"
+    asked = now.queries_of(new.key.dataset)
+    places = {query.id: place for place, query in enumerate(before.queries_of(old.key.dataset))}
+    shared = [(k, places[query.id]) for k, query in enumerate(asked) if query.id in places]
+    both = [(a, b) for a, b in shared if not (np.isnan(new.scores[measure][a]) or np.isnan(old.scores[measure][b]))]
+    if not both:
+        return "no query of the baseline is left"
+    return _Pair(
+        new.key,
+        measure,
+        new.scores[measure][[a for a, _ in both]],
+        old.scores[measure][[b for _, b in both]],
+        [asked[a].id for a, _ in both],
+        [asked[a].cluster for a, _ in both],
+    )
+
+
+def _judged(pairs: Sequence[_Pair], limits: Limits) -> list[Finding]:
+    if not pairs:
+        return []
+    p, corrected, units = _p_values(pairs, limits)
+    return [_finding(pair, float(p[k]), float(corrected[k]), units[k], limits) for k, pair in enumerate(pairs)]
+
+
+def _p_values(pairs: Sequence[_Pair], limits: Limits) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Flip repositories (or queries, where repositories are few) jointly for all pairs: max-T over the whole night.
+
+    A unit that no pair differs in is left out: its flips change no sum, and fewer units can be tried exactly.
+    """
+    sums: list[dict[tuple[str, str], float]] = []
+    kinds: list[str] = []
+    for pair in pairs:
+        units = choose_units(pair.clusters)
+        names = sorted(set(pair.clusters)) if units.unit == "repository" else pair.queries
+        folded = units.fold(pair.difference[None, :])[0]
+        sums.append({(pair.key.dataset, name): float(value) for name, value in zip(names, folded, strict=True)})
+        kinds.append(units.unit)
+    moved = sorted({unit for each in sums for unit, value in each.items() if value != 0})
+    if not moved:
+        return np.ones(len(pairs)), np.ones(len(pairs)), kinds
+    columns = np.array([[each.get(unit, 0.0) for unit in moved] for each in sums] + [[0.0] * len(moved)])
+    against_zero = [(k, len(pairs)) for k in range(len(pairs))]
+    test = sign_flip_test(columns, against_zero, flips=limits.flips, seed=limits.seed)
+    return test.p, test.p_maxt, kinds
+
+
+def _finding(pair: _Pair, p: float, corrected: float, unit: str, limits: Limits) -> Finding:
+    interval = mean_interval(pair.difference, pair.clusters, seed=limits.seed)
+    before = float(pair.before.mean())
+    # A share is held against the limit itself, a measure in a unit of its own against that part of its mean.
+    least = limits.minimum_effect * (1.0 if scale(pair.measure) == 100 else abs(before))
+    verdict: Verdict = "no change"
+    if corrected <= limits.alpha and abs(interval.mean) >= least and interval.mean != 0:
+        better = (interval.mean > 0) != lower_is_better(pair.measure)
+        verdict = "improvement" if better else "regression"
+    return Finding(
+        key=pair.key,
+        measure=pair.measure,
+        verdict=verdict,
+        before=before,
+        now=float(pair.now.mean()),
+        difference=interval.mean,
+        low=_number(interval.low),
+        high=_number(interval.high),
+        p=p,
+        p_corrected=corrected,
+        queries=len(pair.now),
+        unit=unit,
+    )
+
+
+def row(finding: Finding) -> dict[str, Any]:
+    """Return a finding as plain values."""
+    values = {name: getattr(finding, name) for name in Finding.__dataclass_fields__ if name != "key"}
+    return {**finding.key._asdict(), **values}
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,43 @@
+"""What a night found, as lines for a terminal or a cron mail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluation.history.comparison import Night
+from evaluation.history.gate import Finding
+from evaluation.history.summary import headline
+from evaluation.report.words import p_value, plural, score
+
+_MOVERS = 3
+
+
+def night_lines(night: Night) -> Iterator[str]:
+    """Yield the verdict first, then each finding, then what changed."""
+    against = f", against run {night.baseline.number}" if night.baseline else ""
+    yield f"run {night.record.number}{against}: {headline(night)}"
+    for finding in night.findings:
+        yield f"  {finding.verdict:<14} {_words(finding)}"
+    yield from (f"  failed         {line}" for line in night.failed)
+    for dataset, commits in night.commits.items():
+        count = plural(commits.count, "commit") if commits.count is not None else "history rewritten"
+        yield f"  {dataset}: {commits.before[:12]}..{commits.now[:12]}, {count}"
+    for dataset, counted in night.queries.items():
+        yield f"  {dataset}: {counted.shared} queries shared, {counted.appeared} new, {counted.vanished} gone"
+    yield from (f"  changed: {each.words}" for each in night.differences)
+    if night.of("regression") or night.of("improvement"):
+        for mover in night.movers[:_MOVERS]:
+            change = f"{score(mover.measure, mover.before)} → {score(mover.measure, mover.now)}"
+            yield f"  moved: {mover.key.chunker} {change}: {' '.join(mover.text.split())} ({mover.query_id})"
+    yield from (f"  note: {note}" for note in night.notes)
+
+
+def _words(finding: Finding) -> str:
+    name = f"{finding.key.chunker} {finding.measure}"
+    if finding.verdict == "not comparable":
+        return f"{name}: {finding.reason}"
+    change = score(finding.measure, finding.difference, signed=True)
+    return (
+        f"{name}: {score(finding.measure, finding.before)} → {score(finding.measure, finding.now)} "
+        f"({change}, {p_value(finding.p_corrected)}, {plural(finding.queries, 'query')})"
+    )

@@ -1,0 +1,76 @@
+"""One night: fix the snapshot, run what changed, compare with the baseline, store the run, say what was found."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from datetime import datetime
+from pathlib import Path
+
+from evaluation.experiment.config import ExperimentConfig, NightlyConfig
+from evaluation.experiment.environment import environment
+from evaluation.experiment.run import check
+from evaluation.history.accepted import accept, acceptances
+from evaluation.history.baseline import Baseline, find_baseline
+from evaluation.history.comparison import Night, compare_runs, limits_of, measures_of
+from evaluation.history.folder import History
+from evaluation.history.pins import pin
+from evaluation.history.producing import Produced, Shop, night_key, produce
+from evaluation.history.pruning import prune
+from evaluation.history.record import RunRecord
+from evaluation.history.summary import night_json, night_markdown
+from evaluation.history.texts import replace_text
+from evaluation.history.trend_page import write_trend_page
+
+
+def run_night(config: ExperimentConfig, history: History, shop: Shop, *, now: datetime) -> Night:
+    """Run, compare and store; what was found is in the run's folder, in the history's summary and returned."""
+    config = check(config)
+    nightly = config.nightly or NightlyConfig()
+    with history.writing():
+        records, damaged = history.records()
+        base = find_baseline(history)
+        pins = [pin(each, fetch=nightly.fetch) for each in config.datasets]
+        key = night_key(config, pins)
+        same = records[-1] if records and records[-1].key == key else None
+        with history.draft() as draft:
+            made = produce(config, pins, shop, draft, history=history, same=same)
+            record = _record(config, made, number=_next_number(history), key=key, now=now)
+            night = _compared(record, made, base).with_notes([*damaged, *base.notes])
+            _write_night(night, draft)
+            history.store(dataclasses.replace(record, night=night_json(night)), draft)
+        if base.record is None and not base.notes and not night.failed:
+            accept(history, run=record.number, who="chunkbench", why="the first run", now=now)
+        if nightly.keep:
+            prune(history, keep=nightly.keep)
+        replace_text(history.root / "summary.md", night_markdown(night, links=f"runs/{record.number:05}/"))
+        write_trend_page(history, history.root / "trend.html")
+    return night
+
+
+def _compared(record: RunRecord, made: Produced, base: Baseline) -> Night:
+    before = (base.record, base.results) if base.record and base.results else None
+    config = dict(record.config)
+    return compare_runs((record, made.results), before, measures=measures_of(config), limits=limits_of(config))
+
+
+def _record(config: ExperimentConfig, made: Produced, *, number: int, key: str, now: datetime) -> RunRecord:
+    return RunRecord(
+        number=number,
+        time=now.isoformat(timespec="seconds"),
+        key=key,
+        config=config.model_dump(mode="json"),
+        environment=environment(),
+        sources=made.sources,
+        cells=made.cells,
+    )
+
+
+def _next_number(history: History) -> int:
+    """Return a number above all that were ever used, as far as the folder tells; the clock has no say."""
+    return max([0, *history.numbers(), *(given.run for given in acceptances(history).given)]) + 1
+
+
+def _write_night(night: Night, draft: Path) -> None:
+    (draft / "night.json").write_text(json.dumps(night_json(night), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    (draft / "night.md").write_text(night_markdown(night, links=""), "utf-8")

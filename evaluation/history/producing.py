@@ -1,0 +1,123 @@
+"""Tonight's results: taken over from the last run where nothing that decides them changed, else made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chunkers.registry import CHUNKERS
+from evaluation.experiment.code import code_of, plugin_inputs
+from evaluation.experiment.config import ExperimentConfig
+from evaluation.experiment.environment import environment
+from evaluation.experiment.executors import Executor
+from evaluation.experiment.plan import stage_keys
+from evaluation.experiment.run import Watch, run_experiment
+from evaluation.experiment.snapshot import load_snapshot
+from evaluation.experiment.stages import Workbench
+from evaluation.history.folder import DamagedRunError, History
+from evaluation.history.pins import Pin, renamed
+from evaluation.history.record import CellOrigin, RunRecord
+from evaluation.report.build import write_report
+from evaluation.results import Results
+from evaluation.results_folder import read_results, write_results
+from ground_truth.registry import DATASETS
+from indexing.registry import ENCODERS, RETRIEVERS
+
+_OF_THE_NIGHT = ("night.json", "night.md", "run.json")
+_CODE = ("chunkers", "indexing", "ground_truth", "evaluation")
+
+
+@dataclass(frozen=True)
+class Shop:
+    """Where the work is done, and who is told meanwhile."""
+
+    cache: Path
+    executor: Executor
+    watch: Watch
+
+
+class Produced(NamedTuple):
+    """The results, what they were made from, and whether they were taken over."""
+
+    results: Results
+    sources: dict[str, dict[str, Any]]
+    cells: tuple[CellOrigin, ...]
+    reused: bool
+
+
+def night_key(config: ExperimentConfig, pins: Sequence[Pin]) -> str:
+    """Return a hash of all that decides the results; a dataset fixed to a commit need not be loaded for it."""
+    inputs = {
+        "config": config.model_dump(mode="json", exclude={"nightly"}),
+        "datasets": [
+            {
+                "loader": plugin_inputs(DATASETS.create(each.spec)),
+                "fingerprint": None if each.commit else load_snapshot(each.spec).fingerprint,
+            }
+            for each in pins
+        ],
+        "chunkers": [plugin_inputs(CHUNKERS.create(each)) for each in config.chunkers],
+        "embedders": [dict(ENCODERS.create(each).identity()) for each in config.embedders],
+        "retrievers": [plugin_inputs(RETRIEVERS.create(each)) for each in config.retrievers],
+        "code": {name: code_of(name) for name in _CODE},
+        "environment": environment(),
+    }
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def produce(
+    config: ExperimentConfig, pins: Sequence[Pin], shop: Shop, draft: Path, *, history: History, same: RunRecord | None
+) -> Produced:
+    """Leave results and report in the draft; ``same`` is an earlier run with tonight's key."""
+    if same is not None and all(cell.status == "ok" for cell in same.cells):
+        try:
+            return _take_over(same, history, draft)
+        except DamagedRunError:
+            # The history says so elsewhere; the stages are in the cache, so making the results again is cheap.
+            pass
+    return _make(config, pins, shop, draft)
+
+
+def _take_over(same: RunRecord, history: History, draft: Path) -> Produced:
+    history.check(same)
+    shutil.copytree(
+        history.folder(same.number), draft, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*_OF_THE_NIGHT)
+    )
+    sources = {name: dict(source) for name, source in same.sources.items()}
+    return Produced(read_results(draft), sources, same.cells, reused=True)
+
+
+def _make(config: ExperimentConfig, pins: Sequence[Pin], shop: Shop, draft: Path) -> Produced:
+    pinned = config.model_copy(update={"datasets": tuple(each.spec for each in pins)})
+    made = run_experiment(pinned, cache=shop.cache, executor=shop.executor, watch=shop.watch)
+    bench = Workbench(pinned, shop.cache)
+    written = {each.spec: each.written for each in pins}
+    cells = tuple(
+        CellOrigin(
+            cell.key._replace(dataset=written[cell.key.dataset]),
+            cell.status,
+            cell.reason,
+            {name: key.inputs for name, key in stage_keys(bench, load_snapshot(cell.key.dataset), cell.key).items()},
+        )
+        for cell in made.cells
+    )
+    results = renamed(made, written)
+    write_results(results, draft)
+    write_report(results, draft)
+    return Produced(results, {each.written: _source(each) for each in pins}, cells, reused=False)
+
+
+def _source(pinned: Pin) -> dict[str, Any]:
+    loader = plugin_inputs(DATASETS.create(pinned.spec))
+    return {
+        "loader": {name: loader[name] for name in ("class", "version", "code")},
+        "fingerprint": load_snapshot(pinned.spec).fingerprint,
+        "root": str(pinned.root) if pinned.root else None,
+        "ref": pinned.ref,
+        "commit": pinned.commit,
+    }

@@ -1,0 +1,81 @@
+"""What a stored run says of itself: one JSON object that a person can read and a checksum can vouch for."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation.types import CellKey
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class CellOrigin:
+    """How one cell ended, and the inputs of each of its stages."""
+
+    key: CellKey
+    status: str
+    reason: str
+    stages: Mapping[str, Mapping[str, Any]]
+    """stage → the inputs that its key is the hash of; empty for a cell that failed."""
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One run; the number orders runs, the time is for reading only."""
+
+    number: int
+    time: str
+    key: str
+    """A hash of all that decides the results: two runs with the same key have the same results."""
+    config: Mapping[str, Any]
+    environment: Mapping[str, Any]
+    sources: Mapping[str, Mapping[str, Any]]
+    """Dataset as written in the experiment → loader, fingerprint, and the clone, ref and commit where it has them."""
+    cells: tuple[CellOrigin, ...]
+    night: Mapping[str, Any] = field(default_factory=dict)
+    """What the night found against its baseline."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """File of the run's folder → SHA-256."""
+
+    def to_json(self) -> str:
+        """Return the text of run.json."""
+        body = {
+            "version": VERSION,
+            **{each.name: getattr(self, each.name) for each in dataclasses.fields(self)},
+            "cells": [
+                {**cell.key._asdict(), "status": cell.status, "reason": cell.reason, "stages": cell.stages}
+                for cell in self.cells
+            ],
+        }
+        plain = json.loads(json.dumps(body, default=str))
+        return json.dumps({**plain, "checksum": _checksum(plain)}, indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> RunRecord:
+        """Read run.json; raise ValueError where it is not what `to_json` wrote."""
+        try:
+            body = json.loads(text)
+            checksum = body.pop("checksum")
+            if checksum != _checksum(body):
+                raise ValueError("its text was changed after it was written")
+            if body.pop("version") != VERSION:
+                raise ValueError("another version of chunkbench wrote it")
+            cells = tuple(
+                CellOrigin(
+                    CellKey(*(row[name] for name in CellKey._fields)), row["status"], row["reason"], row["stages"]
+                )
+                for row in body.pop("cells")
+            )
+            return cls(**body, cells=cells)
+        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+            raise ValueError(f"it is not a run record ({type(error).__name__}: {error})") from None
+
+
+def _checksum(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

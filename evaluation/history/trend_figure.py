@@ -1,0 +1,102 @@
+"""A measure over the runs as a drawing: a line and a band per chunker, marks where something was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from evaluation.history.trend import Point, Series
+from evaluation.report.figures import svg
+from evaluation.report.words import scale
+
+_Scale = Callable[[float], float]
+_LEFT, _TOP, _BOTTOM, _LABELS = 46.0, 14.0, 46.0, 232.0
+BANDS = 3
+"""More bands than this hide each other; the table has the rest."""
+_DOTS = 40
+"""With more runs than this a dot per run is a blot."""
+
+
+def trend_figure(rows: Sequence[Series], baselines: Sequence[int], *, narrow: bool = False) -> Markup:
+    """Draw the series of one measure; runs stand in the order of their numbers, accepted ones have a dashed line."""
+    width = svg.NARROW if narrow else svg.WIDE
+    height = max(260.0 if narrow else 340.0, 19.0 * len(rows) + _TOP + _BOTTOM + 8)
+    edge, base = width - (40 if narrow else _LABELS), height - _BOTTOM
+    measure, factor = rows[0].measure, scale(rows[0].measure)
+    runs = sorted({point.run for row in rows for point in row.points})
+    low, high = _range(rows, factor)
+    x = svg.linear((runs[0], max(runs[-1], runs[0] + 1)), (_LEFT + 8, edge - 8))
+    y = svg.linear((low, high), (base, _TOP))
+    parts: list[Markup] = []
+    for value in svg.ticks(low, high):
+        parts += [svg.line(_LEFT, y(value), edge, y(value), class_="grid")]
+        parts += [svg.text(_LEFT - 8, y(value) + 4, f"{value:g}", class_="tick", anchor="end")]
+    for value in _run_ticks(runs, 4 if narrow else 8):
+        parts += [svg.text(x(value), base + 18, f"{value:g}", class_="tick", anchor="middle")]
+    parts += [svg.text((_LEFT + edge) / 2, height - 8, "run", class_="tick", anchor="middle")]
+    parts += [svg.line(x(run), _TOP, x(run), base, class_="zero dashed") for run in baselines if run in runs]
+    for place, row in reversed(list(enumerate(rows))):
+        for piece in _pieces(row.points):
+            parts += _band(piece, x, y, factor, place) if place < BANDS else []
+            points = [(x(point.run), y(factor * point.mean)) for point in piece]
+            dashes = f" dash{place % 4}" if place < svg.COLOURS else ""
+            parts += [svg.path(points, class_=f"line {svg.colour(place)}{dashes}")]
+        parts += [_dot(point, x, y, factor, place) for point in row.points if _shown(point, len(runs))]
+    ends = svg.spread([y(factor * row.points[-1].mean) for row in rows], 19, _TOP + 4, base - 4)
+    for (place, row), end in zip(enumerate(rows), ends, strict=True):
+        last = row.points[-1]
+        parts += [svg.line(x(last.run), y(factor * last.mean), edge + 14, end, class_="leader")]
+        parts += [svg.badge(edge + 23, end, place)]
+        if not narrow:
+            parts += [svg.text(edge + 37, end + 4, svg.short(row.key.chunker, 28), class_="tick")]
+    return svg.figure(width, height, f"{measure} over the runs, per chunker", *parts)
+
+
+def _range(rows: Sequence[Series], factor: float) -> tuple[float, float]:
+    """Return the least and greatest value that is drawn, with some air."""
+    values = [factor * point.mean for row in rows for point in row.points]
+    for row in rows[:BANDS]:
+        values += [factor * edge for point in row.points for edge in (point.low, point.high) if edge is not None]
+    low, high = min(values), max(values)
+    air = 0.06 * (high - low) or 1.0
+    return low - air, high + air
+
+
+def _run_ticks(runs: Sequence[int], about: int) -> list[float]:
+    if len(runs) <= about:
+        return [float(run) for run in runs]
+    return [value for value in svg.ticks(runs[0], runs[-1], about) if value == int(value)]
+
+
+def _pieces(points: Sequence[Point]) -> list[list[Point]]:
+    """Cut a series where runs cannot be compared: a line across would claim that they can."""
+    pieces = [[points[0]]]
+    for _, point in pairwise(points):
+        if point.broken:
+            pieces.append([])
+        pieces[-1].append(point)
+    return pieces
+
+
+def _band(piece: Sequence[Point], x: _Scale, y: _Scale, factor: float, place: int) -> list[Markup]:
+    known = [point for point in piece if point.low is not None and point.high is not None]
+    if len(known) < 2:
+        return []
+    upper = [(x(point.run), y(factor * (point.high or 0.0))) for point in known]
+    lower = [(x(point.run), y(factor * (point.low or 0.0))) for point in known]
+    return [svg.path([*upper, *reversed(lower)], class_=f"band {svg.colour(place)}", closed=True)]
+
+
+def _shown(point: Point, runs: int) -> bool:
+    return runs <= _DOTS or point.broken or point.verdict in ("regression", "improvement")
+
+
+def _dot(point: Point, x: _Scale, y: _Scale, factor: float, place: int) -> Markup:
+    """Return a small dot, or a numbered disc where the night called it a change: hollow for the worse."""
+    spot = x(point.run), y(factor * point.mean)
+    if point.verdict in ("regression", "improvement"):
+        return svg.badge(*spot, place, hollow=point.verdict == "regression")
+    dot = svg.tag("circle", cx=spot[0], cy=spot[1], r=3.0)
+    return svg.tag("g", dot, class_=f"badge {svg.colour(place)}")

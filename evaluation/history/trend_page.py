@@ -1,0 +1,106 @@
+"""trend.html: every gated measure over the runs, in one file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation.history.accepted import acceptances
+from evaluation.history.comparison import measures_of
+from evaluation.history.folder import History
+from evaluation.history.record import RunRecord
+from evaluation.history.texts import replace_text
+from evaluation.history.trend import Series, trends
+from evaluation.history.trend_figure import trend_figure
+from evaluation.report.page import asset, policy
+from evaluation.report.sections import Figure
+from evaluation.report.tables import Table
+from evaluation.report.words import lower_is_better, scale, score, span
+
+_NEWEST = 60
+"""Runs that the table lists; the drawings have all."""
+
+
+def write_trend_page(history: History, file: Path, *, measures: Sequence[str] = ()) -> None:
+    """Write the page: the measures named, or those that the newest run gates."""
+    replace_text(file, trend_page(history, measures=measures))
+
+
+def trend_page(history: History, *, measures: Sequence[str] = ()) -> str:
+    """Return the page."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    runs, _ = history.records()
+    chosen = list(measures) or (measures_of(dict(runs[-1].config)) if runs else [])
+    found = trends(history, chosen)
+    accepted = acceptances(history).given
+    style, script = asset("style.css"), asset("explorer.js")
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader("evaluation.history"), PackageLoader("evaluation.report")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("trend.html").render(
+        policy=policy(style, script),
+        # Both are files of this project, not data; escaping would break them and their hashes.
+        style=style,
+        script=script,
+        figures=_figures(found.series, [one.run for one in accepted]),
+        runs=[_row(run) for run in reversed(runs[-_NEWEST:])],
+        accepted=[one._asdict() for one in reversed(accepted)],
+        skipped=found.skipped,
+    )
+
+
+def _figures(series: Sequence[Series], baselines: Sequence[int]) -> list[tuple[str, Figure]]:
+    groups: dict[tuple[str, str, str, str], list[Series]] = {}
+    for one in series:
+        key = one.key
+        groups.setdefault((one.measure, key.dataset, key.embedder, key.retriever), []).append(one)
+    figures = []
+    for (measure, *setting), rows in groups.items():
+        sign = 1 if lower_is_better(measure) else -1
+        rows.sort(key=lambda row: (sign * row.points[-1].mean, row.key.chunker))
+        wide, narrow = (trend_figure(rows, baselines, narrow=narrow) for narrow in (False, True))
+        unit = "in points of 100" if scale(measure) == 100 else "in its unit"
+        caption = (
+            f"Mean {measure} of each run, {unit}, with 95 % intervals of the leading chunkers. A dashed line is an "
+            "accepted run; a line is cut where runs cannot be compared; a numbered disc on a line is a change that the "
+            "night called real, hollow for the worse. Runs stand in the order of their numbers."
+        )
+        figures.append((f"{measure} · {' · '.join(setting)}", Figure(wide, narrow, caption, _table(rows))))
+    return figures
+
+
+def _table(rows: Sequence[Series]) -> Table:
+    cells = [
+        [
+            row.key.chunker,
+            str(point.run),
+            point.time,
+            score(row.measure, point.mean),
+            span(row.measure, point.low, point.high),
+            point.commit[:12],
+            point.verdict,
+        ]
+        for row in rows
+        for point in reversed(row.points[-_NEWEST:])
+    ]
+    header = ["chunker", "run", "time", "mean", "95 % interval", "commit", "verdict"]
+    return Table("", header, cells, words={0, 5, 6})
+
+
+def _row(run: RunRecord) -> dict[str, Any]:
+    commits = [str(source["commit"])[:12] for source in run.sources.values() if source.get("commit")]
+    return {
+        "number": run.number,
+        "folder": f"runs/{run.number:05}",
+        "time": run.time,
+        "commits": ", ".join(commits),
+        "baseline": run.night.get("baseline"),
+        "headline": run.night.get("headline", ""),
+        "alarm": run.night.get("exit_code", 0) == 3,
+    }

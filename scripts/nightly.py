@@ -1,0 +1,83 @@
+"""`chunkbench nightly`: run an experiment on a moving repository and report what really changed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkers.tokens import cache_folder
+
+if TYPE_CHECKING:
+    from evaluation.history.comparison import Night
+
+_EXAMPLES = """\b
+Examples:
+  chunkbench nightly nightly.toml
+  chunkbench nightly nightly.toml --quiet                   prints only when something failed or regressed
+  chunkbench nightly nightly.toml --summary night.json      for a webhook
+
+\b
+nightly.toml:
+  datasets = ["mined:root=/srv/project,ref=origin/main"]    without ref=: the folder as it is
+  chunkers = ["cast:size=1500", "fixed-lines:lines=50"]
+  [nightly]
+  history = "history"          # beside this file
+  fetch = true                 # git fetch first
+  measures = ["naurc@4000tok", "ndcg@10"]
+  minimum_effect = 0.01
+  keep = 90
+
+\b
+Exit codes: 0 nothing got worse, 1 some cells failed, 2 usage (also: another run is going), 3 regression.
+"""
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--history", type=click.Path(path_type=Path), help="History folder [as FILE says].")
+@click.option("--engine", default="processes", show_default=True, help="serial, processes, ray or ray://HOST:PORT.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes [all cores].")
+@click.option("--summary", type=click.Path(path_type=Path), help="Also write the JSON summary to this file.")
+@click.option("--quiet", is_flag=True, help="Print nothing when nothing failed and nothing got worse.")
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON summary.")
+def command(
+    *, file: Path, history: Path | None, engine: str, jobs: int | None, summary: Path | None, quiet: bool, as_json: bool
+) -> None:
+    """Run the experiment of FILE, store it in the history, and compare it with the last accepted run."""
+    from datetime import UTC, datetime
+
+    from evaluation.experiment.config import NightlyConfig, load_config
+    from evaluation.experiment.executors import make_executor
+    from evaluation.history.folder import History
+    from evaluation.history.night import run_night
+    from evaluation.history.producing import Shop
+    from evaluation.history.summary import night_json
+    from evaluation.history.texts import replace_text
+    from scripts.progress import watching
+
+    config = load_config(file)
+    # Beside the file, not where the scheduler happened to start: cron starts in the home folder.
+    place = history or file.parent / Path((config.nightly or NightlyConfig()).history).expanduser()
+    with watching() as watch:
+        shop = Shop(cache_folder(), make_executor(engine, jobs), watch)
+        night = run_night(config, History(place), shop, now=datetime.now(UTC))
+    found = json.dumps(night_json(night), indent=1, ensure_ascii=False)
+    if summary is not None:
+        replace_text(summary, found + "\n")
+    if as_json:
+        click.echo(found)
+    elif night.exit_code or not quiet:
+        _print(night, place)
+    sys.exit(night.exit_code)
+
+
+def _print(night: Night, place: Path) -> None:
+    from evaluation.history.lines import night_lines
+
+    for line in night_lines(night):
+        click.echo(line)
+    click.echo(f"\n{place}/summary.md · trend.html · runs/{night.record.number:05}/report.html")
