@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _CELL = CellKey._fields
 _HIT = ("rank", "chunk_id", "score", "path", "start_line", "end_line")
+_DRAFT = ".draft-"
+_TABLES = ("queries", "scores", "curves", "hits", "texts")
 Block = dict[str, Any]
 """Columns of equal length."""
 
@@ -33,7 +35,7 @@ def check_output(folder: Path, *, config: Mapping[str, Any]) -> None:
         raise UsageError(f"{folder} is a file: name a folder with --out")
     marker = folder / "results.json"
     if not marker.exists():
-        if any(folder.iterdir()):
+        if any(not _is_ours(entry.name) for entry in folder.iterdir()):
             raise UsageError(f"{folder} holds other files and no results.json: name an empty folder with --out")
         return
     try:
@@ -44,10 +46,27 @@ def check_output(folder: Path, *, config: Mapping[str, Any]) -> None:
         raise UsageError(f"{folder} holds the results of another experiment: name another folder with --out")
 
 
+def _is_ours(name: str) -> bool:
+    """Return whether a run that was killed while it wrote its results may have left this."""
+    return name.startswith(_DRAFT) or name in {"runs", "qrels", *(f"{table}.parquet" for table in _TABLES)}
+
+
 def write_results(results: Results, folder: Path) -> None:
     """Write the folder; a reader sees the old files or all of the new ones' `results.json`, which is written last."""
-    folder.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for abandoned in folder.glob(f"{_DRAFT}*"):
+            shutil.rmtree(abandoned, ignore_errors=True)
+        _write_whole(results, folder)
+    except OSError as error:
+        raise UsageError(
+            f"{folder}: the results cannot be written ({error.strerror or error}). What was computed is in the cache: "
+            "free some space, or name another folder with --out, and run again"
+        ) from error
+
+
+def _write_whole(results: Results, folder: Path) -> None:
+    draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=folder))
     try:
         _write_tables(results, draft)
         for kind in ("runs", "qrels"):

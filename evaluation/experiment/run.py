@@ -112,7 +112,7 @@ def run_experiment(
     return with_statistics(
         Results(
             config={**config.model_dump(mode="json"), "shard": str(shard) if shard else None},
-            environment=environment(),
+            environment={**environment(), "run": config.run.model_dump(mode="json")},
             datasets=tuple(snapshot.record() for snapshot in snapshots.values()),
             cells=tuple(records),
             queries=tuple(itertools.chain.from_iterable(map(_query_records, snapshots.values()))),
