@@ -107,6 +107,7 @@ def _digest(text: str) -> str:
 
 
 def asset(name: str) -> str:
+    """Return the text of a template file."""
     return resources.files(_TEMPLATES[0]).joinpath(_TEMPLATES[1], name).read_text("utf-8")
 
 
