@@ -6,7 +6,7 @@ import itertools
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
@@ -104,6 +104,9 @@ class ExperimentConfig(BaseModel):
     measures: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_MEASURES
     headline: str = Field("naurc@4000tok", description="The measure that the verdict is about.")
     rule: str = Field("any", description="When a chunk counts as relevant, for measures on chunk ids.")
+    duplicates: Literal["keep", "first", "equal"] = Field(
+        "keep", description="Identical files: keep all, index only the first, or count a copy of gold text as gold."
+    )
     budgets: tuple[Annotated[int, Field(gt=0)], ...] = Field(
         (250, 500, 1000, 2000, 4000, 8000), description="Points of the recall-against-budget curve, in tokens."
     )

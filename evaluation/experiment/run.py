@@ -95,7 +95,7 @@ def run_experiment(
     """Return the results of every cell; a cell that failed is there with its reason."""
     watch = watch or Watch()
     config = check(config)
-    snapshots = {spec: load_snapshot(spec) for spec in config.datasets}
+    snapshots = {spec: load_snapshot(spec, config.duplicates) for spec in config.datasets}
     bench = Workbench(config, cache)
     cells = cells_of(config)[shard.number - 1 :: shard.of] if shard else cells_of(config)
     failed = _prepare(bench, snapshots, cells, overwrite)
@@ -185,15 +185,15 @@ def _phase(
 
 
 def _chunk(bench: Workbench, pair: tuple[str, str]) -> None:
-    stages.chunk(bench, load_snapshot(pair[0]), pair[1])
+    stages.chunk(bench, load_snapshot(pair[0], bench.config.duplicates), pair[1])
 
 
 def _embed(bench: Workbench, part: stages.EmbeddingPart) -> None:
-    stages.embed(bench, load_snapshot(part.corpus[0]), part)
+    stages.embed(bench, load_snapshot(part.corpus[0], bench.config.duplicates), part)
 
 
 def _score(bench: Workbench, cell: CellKey) -> None:
-    stages.score(bench, load_snapshot(cell.dataset), cell)
+    stages.score(bench, load_snapshot(cell.dataset, bench.config.duplicates), cell)
 
 
 def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRecord, dict[str, str]]:
