@@ -118,7 +118,7 @@ def merge_results(parts: Iterable[Results]) -> Results:
         queries.update({(query.dataset, query.id): query for query in part.queries})
         texts.update(part.texts)
     return Results(
-        config={**first.config, "merged": len(parts)},
+        config={**first.config, "shard": None, "chunkers": sorted({cell.key.chunker for cell in cells.values()})},
         environment=first.environment,
         datasets=tuple(datasets.values()),
         cells=tuple(cells[key] for key in sorted(cells)),

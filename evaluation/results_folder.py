@@ -13,7 +13,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from evaluation.results import VERSION, CellRecord, GoldLines, HitRecord, QueryRecord, Results
-from evaluation.trec import write_qrels, write_run
+from evaluation.trec import read_qrels, read_run, write_qrels, write_run
 from evaluation.types import CellKey
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _CELL = CellKey._fields
 _HIT = ("rank", "chunk_id", "score", "path", "start_line", "end_line")
+_DRAFT = ".draft-"
+_TABLES = ("queries", "scores", "curves", "hits", "texts")
 Block = dict[str, Any]
 """Columns of equal length."""
 
@@ -33,7 +35,7 @@ def check_output(folder: Path, *, config: Mapping[str, Any]) -> None:
         raise UsageError(f"{folder} is a file: name a folder with --out")
     marker = folder / "results.json"
     if not marker.exists():
-        if any(folder.iterdir()):
+        if any(not _is_ours(entry.name) for entry in folder.iterdir()):
             raise UsageError(f"{folder} holds other files and no results.json: name an empty folder with --out")
         return
     try:
@@ -44,10 +46,27 @@ def check_output(folder: Path, *, config: Mapping[str, Any]) -> None:
         raise UsageError(f"{folder} holds the results of another experiment: name another folder with --out")
 
 
+def _is_ours(name: str) -> bool:
+    """Return whether a run that was killed while it wrote its results may have left this."""
+    return name.startswith(_DRAFT) or name in {"runs", "qrels", *(f"{table}.parquet" for table in _TABLES)}
+
+
 def write_results(results: Results, folder: Path) -> None:
     """Write the folder; a reader sees the old files or all of the new ones' `results.json`, which is written last."""
-    folder.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for abandoned in folder.glob(f"{_DRAFT}*"):
+            shutil.rmtree(abandoned, ignore_errors=True)
+        _write_whole(results, folder)
+    except OSError as error:
+        raise UsageError(
+            f"{folder}: the results cannot be written ({error.strerror or error}). What was computed is in the cache: "
+            "free some space, or name another folder with --out, and run again"
+        ) from error
+
+
+def _write_whole(results: Results, folder: Path) -> None:
+    draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=folder))
     try:
         _write_tables(results, draft)
         for kind in ("runs", "qrels"):
@@ -91,8 +110,8 @@ def to_json(results: Results) -> dict[str, Any]:
     }
 
 
-def read_results(folder: Path) -> Results:
-    """Return what `write_results` wrote."""
+def read_results(folder: Path, *, rankings: bool = False) -> Results:
+    """Return what `write_results` wrote; the runs and qrels, which no report needs, only when asked for."""
     import pyarrow.parquet as pq
 
     marker = folder / "results.json"
@@ -130,6 +149,7 @@ def read_results(folder: Path) -> Results:
         key = CellKey(*(row[name] for name in _CELL))
         cells.append(
             CellRecord(
+                **(_rankings(folder, CellRecord(key, row["status"])) if rankings else {}),
                 key=key,
                 status=row["status"],
                 reason=row["reason"],
@@ -153,6 +173,18 @@ def read_results(folder: Path) -> Results:
         budgets=tuple(found["budgets"]),
         budget_unit=found["budget_unit"],
     )
+
+
+def _rankings(folder: Path, cell: CellRecord) -> dict[str, Any]:
+    if cell.status == "failed":
+        return {}
+    # A rule may leave every query without a relevant chunk, and a search may find nothing: then the file is empty.
+    run, judged = folder / "runs" / f"{cell.slug}.run", folder / "qrels" / f"{cell.slug}.qrels"
+    qrels = read_qrels(judged) if judged.stat().st_size else {}
+    return {
+        "run": read_run(run) if run.stat().st_size else {},
+        "qrels": {query: {chunk: int(grade) for chunk, grade in row.items()} for query, row in qrels.items()},
+    }
 
 
 def _write_tables(results: Results, folder: Path) -> None:

@@ -55,7 +55,13 @@ def _comparisons(results: Results) -> list[Mapping[str, Any]]:
         for measure in config["measures"]:
             scores = np.array([cell.scores[measure] for cell in cells])
             found = compare_pairs(
-                scores, clusters, names=names, family=family or "all", flips=config["flips"], seed=config["seed"]
+                scores,
+                clusters,
+                names=names,
+                family=family or "all",
+                flips=config["flips"],
+                seed=config["seed"],
+                test=config.get("test", "sign-flip"),
             )
             where = {"dataset": dataset, "embedder": embedder, "retriever": retriever, "measure": measure}
             rows += [where | {key: _plain(value) for key, value in each.row().items()} for each in found]

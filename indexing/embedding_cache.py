@@ -76,8 +76,7 @@ class EmbeddingCache:
         """Return one row per text; only distinct texts that were never seen reach the encoder."""
         if not texts or getattr(encoder, "stored", False):
             return encoder.encode(texts, kind=kind)
-        distinct = list(dict.fromkeys(texts))
-        place = {text: at for at, text in enumerate(distinct)}
+        distinct, order = _distinct(texts)
         keys = [text_key(text) for text in distinct]
         group = self.group(encoder, kind=kind)
         out, known = self._stored(group, keys)
@@ -86,7 +85,6 @@ class EmbeddingCache:
         if len(missing):
             out = self._embed_missing(encoder, distinct, keys, missing, out, kind=kind, progress=progress)
         self._account(group, len(texts), len(distinct), len(missing), seconds=self.statistics.seconds - before)
-        order = np.fromiter((place[text] for text in texts), dtype=np.int64, count=len(texts))
         # Most calls hold each text once and in order: then there is nothing to copy.
         return out if len(order) == len(out) else out[order]
 
@@ -104,7 +102,7 @@ class EmbeddingCache:
 
     def token_counts(self, encoder: Encoder, texts: Sequence[str], *, kind: str = "document") -> np.ndarray:
         """Return the length of each text in the encoder's tokens."""
-        distinct = list(dict.fromkeys(texts))
+        distinct, order = _distinct(texts)
         counts = np.full(len(distinct), -1, dtype=np.int64)
         group = self.group(encoder, kind=kind)
         for found in self._lookup(group, [text_key(text) for text in distinct], vectors=False):
@@ -112,8 +110,8 @@ class EmbeddingCache:
         missing = np.flatnonzero(counts < 0)
         if len(missing):
             counts[missing] = encoder.count_tokens([distinct[at] for at in missing])
-        count = dict(zip(distinct, counts.tolist(), strict=True))
-        return np.array([count[text] for text in texts], dtype=np.int64)
+        lengths: np.ndarray = counts[order]
+        return lengths
 
     def missing(self, encoder: Encoder, keys: Collection[bytes], *, kind: str) -> int:
         """Return how many of these texts, given by `text_key`, have no vector yet."""
@@ -255,6 +253,13 @@ class EmbeddingCache:
                 log.write(line + "\n")
         except OSError:
             return  # the vectors are safe; a read-only or full cache only keeps no record of its use
+
+
+def _distinct(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Return the texts without repeats, and where each is among these; texts that are read from disk are read once."""
+    place: dict[str, int] = {}
+    order = [place.setdefault(text, len(place)) for text in texts]
+    return list(place), np.array(order, dtype=np.int64)
 
 
 def text_key(text: str) -> bytes:

@@ -24,7 +24,6 @@ _VERBS = {
     "audit": "check the properties that each measure declares",
     "list": "chunkers, embedders, retrievers, datasets, measures, rules",
     "cache": "what is stored, and how to check or empty it",
-    "bench_overlap": "how the time of the overlap rules grows",
 }
 """verb → its line in --help; the command is `scripts.VERB:command`."""
 
@@ -59,9 +58,14 @@ def chunkbench() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command; a UsageError is one line on stderr and its own exit code."""
+    """Run `chunkbench`."""
+    exit_with(chunkbench)
+
+
+def exit_with(command: click.Command) -> NoReturn:
+    """Run a command and end; a UsageError is one line on stderr and its own exit code."""
     try:
-        code = chunkbench.main(standalone_mode=False)
+        code = command.main(standalone_mode=False)
     except UsageError as error:
         _say(str(error))
         code = error.exit_code

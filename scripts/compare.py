@@ -38,41 +38,57 @@ Examples:
 @click.option("--headline", metavar="NAME", help="The measure that the verdict is about [naurc@4000tok].")
 @click.option("--rule", metavar="RULE", help="When a chunk counts as relevant [any].")
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
+@click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--seed", type=int, help="Seed of the statistics [0].")
-@click.option("--out", type=click.Path(path_type=Path), help="Results folder [results/NAME-HASH].")
-@click.option("--engine", default="processes", show_default=True, help="serial, processes, ray or ray://HOST:PORT.")
+@click.option("--flips", type=click.IntRange(min=100), help="Sign flips of the permutation test [100000].")
+@click.option("--depth", type=click.IntRange(min=1), help="Results kept per query, and more for a budget [100].")
+@click.option("--out", type=click.Path(), help="Results folder [results/NAME-HASH].")
+@click.option("--engine", help="serial, processes, ray or ray://HOST:PORT [processes].")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes [all cores].")
-@click.option("--wide", is_flag=True, help="All measures in the table.")
-@click.option("--json", "as_json", is_flag=True, help="Print results.json.")
+@click.option(
+    "--overwrite",
+    type=click.Choice(["always", "never", "only-missing", "only-cache"]),
+    help="What to do with results that exist: make all again, keep the output folder, add what lacks [this one], "
+    "compute nothing.",
+)
+@click.option("--shard", metavar="I/N", help="Run the I-th of N parts; `chunkbench report` merges them.")
+@click.option("--wide", "show", flag_value="wide", help="All measures in the table.")
+@click.option("--json", "show", flag_value="json", help="Print results.json.")
 def command(
     *,
     target: Path | None,
     annotations: Path | None,
-    out: Path | None,
-    engine: str,
-    jobs: int | None,
-    wide: bool,
-    as_json: bool,
     **options: Any,  # noqa: ANN401 - the keys of the experiment, as click read them
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, a repository, or the embedded dataset."""
     from evaluation.experiment.executors import make_executor
-    from evaluation.experiment.run import check, run_experiment
+    from evaluation.experiment.run import Shard, check, run_experiment
     from evaluation.report.build import write_report
     from evaluation.results_folder import check_output, to_json, write_results
     from scripts.progress import watching
 
     config = check(_config(target, annotations, options))
-    folder = out or Path("results") / _slug(config)
-    check_output(folder, config=config.model_dump(mode="json"))
+    run = config.run
+    part = Shard.parse(run.shard) if run.shard else None
+    folder = Path(run.out or f"results/{_slug(config)}" + (f"-{part.number}-of-{part.of}" if part else ""))
+    if run.overwrite == "never" and (folder / "results.json").exists():
+        raise UsageError(f"{folder} has results and --overwrite never keeps them: name another folder with --out")
+    check_output(folder, config={**config.model_dump(mode="json"), "shard": str(part) if part else None})
     with watching() as watch:
-        results = run_experiment(config, cache=cache_folder(), executor=make_executor(engine, jobs), watch=watch)
+        results = run_experiment(
+            config,
+            cache=cache_folder(),
+            executor=make_executor(run.engine, run.jobs),
+            watch=watch,
+            overwrite="only-missing" if run.overwrite == "never" else run.overwrite,
+            shard=part,
+        )
     write_results(results, folder)
     write_report(results, folder)
-    if as_json:
+    if run.show == "json":
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
     else:
-        _print(results, wide=wide)
+        _print(results, wide=run.show == "wide")
         click.echo(f"\nResults: {folder}/results.json · summary.md · report.html", err=False)
     failed = [cell for cell in results.cells if cell.status == "failed"]
     for cell in failed:
@@ -82,8 +98,10 @@ def command(
 
 def _config(target: Path | None, annotations: Path | None, options: dict[str, Any]) -> ExperimentConfig:
     from evaluation.experiment.config import load_config, make_config
+    from evaluation.experiment.run_options import RunOptions
 
     given = {key: value for key, value in options.items() if value not in (None, ())}
+    given["run"] = {key: given.pop(key) for key in RunOptions.model_fields if key in given}
     if target is None:
         if annotations:
             raise UsageError(

@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 
 @click.command(
     epilog="\b\nExamples:\n  chunkbench plan experiment.toml\n"
-    "  chunkbench plan experiment.toml --explain cast:size=1500\n  chunkbench plan --json"
+    "  chunkbench plan experiment.toml --explain cast:size=1500\n  chunkbench plan --json\n"
+    "  chunkbench plan --schema > scripts/experiments/experiment.schema.json"
 )
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--explain", metavar="CELL", help="Say which input of this cell changed since the nearest cached one.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of experiment files, for editors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(*, file: Path | None, explain: str | None, as_json: bool) -> None:
+def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bool) -> None:
     """List the cells of an experiment FILE, or of the default one, and what running it would take."""
+    if schema:
+        from evaluation.experiment.schema import experiment_schema
+
+        click.echo(json.dumps(experiment_schema(), indent=2, ensure_ascii=False))
+        return
     from evaluation.experiment import plan
     from evaluation.experiment.config import load_config, make_config
     from evaluation.experiment.run import cells_of, check
@@ -37,7 +44,10 @@ def command(*, file: Path | None, explain: str | None, as_json: bool) -> None:
         return
     made = plan.make_plan(bench, cells)
     if as_json:
-        rows = [{**each.cell._asdict(), "chunks": each.chunks, "stages": dict(each.states)} for each in made.cells]
+        rows = [
+            {**each.cell._asdict(), "chunks": each.chunks, "stages": dict(each.states), "reason": each.reason}
+            for each in made.cells
+        ]
         click.echo(json.dumps({"cells": rows, "texts_to_embed": made.texts, "seconds": made.seconds}, indent=1))
     else:
         _print(made)
@@ -54,6 +64,11 @@ def _print(made: plan.Plan) -> None:
         table.add_row(*each.cell, f"{each.chunks:,}", *each.states.values())
     console = Console(markup=False, highlight=False)
     console.print(table)
+    for each in made.cells:
+        if each.reason:
+            console.print(f"{each.cell.chunker} cannot chunk {each.cell.dataset}: {each.reason}")
     run = sum("run" in each.states.values() for each in made.cells)
-    time = "" if made.seconds is None or not made.texts else f", about {made.seconds:,.0f} s at the speed seen so far"
+    time = "; no earlier run says how long that takes"
+    if made.seconds is not None:
+        time = f"; about {made.seconds:,.0f} s on one core at the speed seen so far" if run else ""
     console.print(f"\n{run} of {len(made.cells)} cells will run; {made.texts:,} texts to embed{time}.")

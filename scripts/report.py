@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,18 +13,25 @@ _EXAMPLES = """\b
 Examples:
   chunkbench report results/embedded-1a2b3c4d
   chunkbench report results/monday results/tuesday --out results/both
-  chunkbench report results/monday --json
+  chunkbench report results/monday --baseline fixed-lines:lines=50 --test wilcoxon --out results/wilcoxon
 """
+TESTS = ("sign-flip", "tukey-hsd", "paired-t", "wilcoxon")
+"""`evaluation.statistics.types.TestName`, written out so that --help loads nothing heavy."""
 
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Where to write; needed for several runs [DIR].")
+@click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
+@click.option("--test", type=click.Choice(TESTS), help="Compute the comparisons again with this test.")
 @click.option("--wide", is_flag=True, help="All measures in the table.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json of what the report is made from.")
-def command(*, folders: tuple[Path, ...], out: Path | None, wide: bool, as_json: bool) -> None:
+def command(
+    *, folders: tuple[Path, ...], out: Path | None, baseline: str | None, test: str | None, wide: bool, as_json: bool
+) -> None:
     """Build report.html, summary.md, tables.tex and the CSV files again; several folders become one run."""
     from chunkers.errors import UsageError
+    from chunkers.plugins import nearest
     from evaluation.report.build import write_report
     from evaluation.report.terminal import render_table
     from evaluation.report.verdict import verdict
@@ -33,9 +41,15 @@ def command(*, folders: tuple[Path, ...], out: Path | None, wide: bool, as_json:
 
     if len(folders) > 1 and out is None:
         raise UsageError(f"{len(folders)} runs become one: say where to write it with --out DIR")
-    parts = [read_results(folder) for folder in folders]
-    # The comparisons of the parts do not know the other chunkers; one run's own stay as they were computed.
-    results = parts[0] if len(parts) == 1 else with_statistics(merge_results(parts))
+    parts = [read_results(folder, rankings=len(folders) > 1) for folder in folders]
+    results = parts[0] if len(parts) == 1 else merge_results(parts)
+    asked = {name: value for name, value in {"baseline": baseline, "test": test}.items() if value is not None}
+    if baseline is not None and baseline not in {cell.key.chunker for cell in results.cells}:
+        names = sorted({cell.key.chunker for cell in results.cells})
+        raise UsageError(f"no run has the baseline {baseline!r}.{nearest(baseline, names)}")
+    if asked or len(parts) > 1:
+        # The comparisons of the parts do not know the other chunkers, the baseline or the test.
+        results = with_statistics(replace(results, config={**results.config, **asked}))
     target = out or folders[0]
     if len(parts) > 1:
         check_output(target, config=results.config)

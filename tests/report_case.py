@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -73,6 +74,7 @@ def _path(repo: int, file: int, hostile: str) -> str:
     return f"src/{hostile}module_{repo}_{file}.py"
 
 
+@cache
 def _source(repo: int, file: int, hostile: str) -> list[str]:
     return [
         f"value_{repo}_{file}_{line} = {hostile}compute({line * 7919 % 1000})" for line in range(1, LINES_PER_FILE + 1)
@@ -102,9 +104,9 @@ def _hits(
             first = query.gold[0].start_line if near else int(rng.integers(1, LINES_PER_FILE - size))
             first = min(first // size * size + 1, LINES_PER_FILE - size)
             file = int(path.rsplit("_", 1)[1].removesuffix(".py"))
-            lines = _source(repo, file, hostile)[first - 1 : first - 1 + size]
             chunk_id = f"{repo}-{file}-{first}-{size}"
-            texts[chunk_id] = "\n".join(lines) + "\n"
+            if chunk_id not in texts:
+                texts[chunk_id] = "\n".join(_source(repo, file, hostile)[first - 1 : first - 1 + size]) + "\n"
             hits.append(HitRecord(rank, chunk_id, 1 - rank / 20, path, first, first + size - 1))
         found[query.id] = tuple(hits)
     return found

@@ -7,6 +7,7 @@ import json
 import runpy
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
@@ -14,7 +15,8 @@ from click.testing import CliRunner
 from chunkers.errors import UsageError
 from evaluation.results import Results
 from evaluation.results_folder import write_results
-from scripts.report import command
+from evaluation.statistics.types import TestName
+from scripts.report import TESTS, command
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 
@@ -64,3 +66,27 @@ def test_merging_needs_a_place_to_write(tmp_path: Path) -> None:
     """Two folders without --out are refused before anything is written."""
     with pytest.raises(UsageError, match="--out DIR"):
         CliRunner().invoke(command, [str(tmp_path), str(tmp_path)], catch_exceptions=False)
+
+
+def test_another_test_and_a_baseline_are_computed_again(tmp_path: Path) -> None:
+    """--test and --baseline compute the comparisons again; a baseline that no run has is refused by name."""
+    write_results(_simulated(queries=24), tmp_path)
+    arguments = [
+        str(tmp_path),
+        "--test",
+        "wilcoxon",
+        "--baseline",
+        "functions",
+        "--json",
+        "--out",
+        str(tmp_path / "new"),
+    ]
+    found = json.loads(CliRunner().invoke(command, arguments, catch_exceptions=False).output)
+    assert {(row["test"], row["b"], row["family"]) for row in found["comparisons"]} == {("wilcoxon", "functions", 3)}
+    with pytest.raises(UsageError, match="'function'"):
+        CliRunner().invoke(command, [str(tmp_path), "--baseline", "function"], catch_exceptions=False)
+
+
+def test_the_tests_on_offer_are_those_of_the_statistics() -> None:
+    """The names that --test offers are the ones that compare_pairs knows."""
+    assert get_args(TestName) == TESTS

@@ -6,12 +6,13 @@ import itertools
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from chunkers.errors import UsageError
 from chunkers.plugins import Spec, nearest
+from evaluation.experiment.run_options import RunOptions
 
 DEFAULT_CHUNKERS = ("fixed-lines:lines=50", "fixed-tokens:tokens=512", "fixed-nws:size=1500", "cast:size=1500")
 DEFAULT_MEASURES = (
@@ -55,7 +56,19 @@ def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-Specs = Annotated[tuple[str, ...], BeforeValidator(_sweep), Field(min_length=1)]
+_SPEC = {
+    "anyOf": [
+        {"type": "string", "description": "NAME or NAME:KEY=VALUE,…"},
+        {
+            "type": "object",
+            "description": "A table is swept: one plug-in per combination of its lists.",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        },
+    ]
+}
+_SPECS = {"anyOf": [*_SPEC["anyOf"], {"type": "array", "items": _SPEC, "minItems": 1}]}
+Specs = Annotated[tuple[str, ...], BeforeValidator(_sweep), Field(min_length=1), WithJsonSchema(_SPECS)]
 
 
 class NightlyConfig(BaseModel):
@@ -91,14 +104,20 @@ class ExperimentConfig(BaseModel):
     measures: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_MEASURES
     headline: str = Field("naurc@4000tok", description="The measure that the verdict is about.")
     rule: str = Field("any", description="When a chunk counts as relevant, for measures on chunk ids.")
+    duplicates: Literal["keep", "first", "equal"] = Field(
+        "keep", description="Identical files: keep all, index only the first, or count a copy of gold text as gold."
+    )
     budgets: tuple[Annotated[int, Field(gt=0)], ...] = Field(
         (250, 500, 1000, 2000, 4000, 8000), description="Points of the recall-against-budget curve, in tokens."
     )
     baseline: str | None = Field(None, description="Compare every chunker with this one instead of all pairs.")
     seed: int = 0
     flips: int = Field(100_000, gt=99, description="Sign flips of the permutation test.")
-    depth: int = Field(100, gt=0, description="Results kept per query, and more where a budget needs them.")
+    depth: int = Field(1000, gt=0, description="Deepest rank that is searched; what no budget reads is not kept.")
     nightly: NightlyConfig | None = Field(None, description="Settings of `chunkbench nightly`.")
+    run: RunOptions = Field(
+        RunOptions(), exclude=True, description="How it is run and shown; the results keep it beside the experiment."
+    )
 
 
 def load_config(path: Path, **overrides: object) -> ExperimentConfig:
@@ -109,6 +128,8 @@ def load_config(path: Path, **overrides: object) -> ExperimentConfig:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not TOML: {error}") from None
+    if isinstance(found.get("run"), dict) and isinstance(overrides.get("run"), dict):
+        overrides = {**overrides, "run": {**found["run"], **overrides["run"]}}  # type: ignore[dict-item] # looked at above
     return make_config({**found, **overrides}, source=str(path))
 
 
@@ -120,7 +141,7 @@ def make_config(values: Mapping[str, Any], *, source: str = "options") -> Experi
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            known = NightlyConfig if first["loc"][:-1] == ("nightly",) else ExperimentConfig
+            known = {("nightly",): NightlyConfig, ("run",): RunOptions}.get(first["loc"][:-1], ExperimentConfig)
             hint = nearest(str(first["loc"][-1]), known.model_fields)
             raise UsageError(f"{source}: unknown key {key!r}.{hint}") from None
         raise UsageError(f"{source}: {key}: {first['msg'].removeprefix('Value error, ')}") from None

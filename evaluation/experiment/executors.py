@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Executor as Pool
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkers.errors import UsageError
@@ -65,12 +66,13 @@ class Serial:
         return self.map(work, tasks)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Processes:
-    """Local processes, one task at a time in each."""
+    """Local processes, one task at a time in each; they stay for the next phase, with the datasets they have loaded."""
 
     workers: int
     remote: ClassVar[bool] = False
+    _pool: Pool | None = field(default=None, init=False, repr=False)
 
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Embed here: the encoder has threads of its own."""
@@ -81,25 +83,22 @@ class Processes:
         if len(tasks) < 2 or self.workers < 2:
             yield from Serial().map(work, tasks)
             return
-        import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor, as_completed
+        from concurrent.futures import as_completed
         from concurrent.futures.process import BrokenProcessPool
 
-        # A fresh interpreter: a forked one would inherit the locks of threads that do not exist in it.
-        context = multiprocessing.get_context("spawn")
         left = list(tasks)
-        with ProcessPoolExecutor(min(self.workers, len(tasks)), mp_context=context, initializer=_one_thread) as pool:
-            futures = {pool.submit(attempt, work, task): task for task in tasks}
-            try:
-                for future in as_completed(futures):
-                    outcome = future.result()
-                    left.remove(futures[future])
-                    yield outcome
-            except BrokenProcessPool:
-                pass
+        try:
+            self._pool = self._pool or _start_pool(self.workers)
+            futures = {self._pool.submit(attempt, work, task): task for task in tasks}
+            for future in as_completed(futures):
+                outcome = future.result()
+                left.remove(futures[future])
+                yield outcome
+        except BrokenProcessPool:
+            self._pool = None
         # The pool cannot say whose worker died, so what is left is tried again, each in a pool of its own.
         for task in left:
-            with ProcessPoolExecutor(1, mp_context=context, initializer=_one_thread) as pool:
+            with _start_pool(1) as pool:
                 try:
                     yield pool.submit(attempt, work, task).result()
                 except BrokenProcessPool:
@@ -118,7 +117,30 @@ def make_executor(engine: str, workers: int | None) -> Executor:
     return Serial() if engine == "serial" or count < 2 else Processes(count)
 
 
-def _one_thread() -> None:
-    """Keep each worker on one core: the processes are the parallelism."""
+def _start_pool(workers: int) -> Pool:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # A fresh interpreter: a forked one would inherit the locks of threads that do not exist in it.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
+
+
+def _begin() -> None:
+    """Keep the worker on one core, since the processes are the parallelism, and end it when the run is killed."""
+    import threading
+
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    """End this process when its parent has gone: a killed parent cannot tell its workers, and they would wait."""
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

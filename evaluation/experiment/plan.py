@@ -10,14 +10,15 @@ from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from evaluation.experiment import stages
 from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks
-from evaluation.experiment.snapshot import Snapshot, load_snapshot
+from evaluation.experiment.estimate import estimated_seconds
+from evaluation.experiment.executors import attempt
+from evaluation.experiment.snapshot import load_snapshot
 from evaluation.experiment.stages import Workbench
-from evaluation.experiment.store import StageKey
 from evaluation.types import CellKey
 from indexing.embedding_cache import text_key
 from indexing.registry import ENCODERS, RETRIEVERS
 
-State = Literal["cached", "run"]
+State = Literal["cached", "run", "fails"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class CellPlan:
     cell: CellKey
     states: Mapping[str, State]
     chunks: int
+    reason: str = ""
+    """Why it cannot be chunked."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Plan:
     texts: int
     """Distinct texts that have no vector yet."""
     seconds: float | None
-    """How long embedding them will take at the speed of earlier runs; None where there was none."""
+    """How long it will take on one core at the speed of earlier runs; None where there was none to go by."""
 
 
 def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
@@ -45,10 +48,14 @@ def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
     plans = []
     missing: dict[tuple[str, str], set[bytes]] = {}
     for cell in cells:
-        snapshot = load_snapshot(cell.dataset)
-        keys = stage_keys(bench, snapshot, cell)
+        snapshot = load_snapshot(cell.dataset, bench.config.duplicates)
+        keys = stages.stage_keys(bench, snapshot, cell)
         states: dict[str, State] = {name: "cached" if bench.store.has(key) else "run" for name, key in keys.items()}
-        chunks: CorpusChunks = stages.chunk(bench, snapshot, cell.chunker).value
+        made = attempt(lambda chunker: stages.chunk(bench, snapshot, chunker).value, cell.chunker)  # noqa: B023 - used now
+        if made.value is None:
+            plans.append(CellPlan(cell, dict.fromkeys(states, "fails"), 0, made.error))
+            continue
+        chunks: CorpusChunks = made.value
         plans.append(CellPlan(cell, states, len(chunks)))
         if states["retrieve"] == "run" and RETRIEVERS.create(cell.retriever).uses_vectors:
             queries = [query.text for query in snapshot.dataset.queries]
@@ -61,19 +68,8 @@ def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
         (embedder, kind): bench.embeddings.missing(ENCODERS.create(embedder), keys, kind=kind)
         for (embedder, kind), keys in missing.items()
     }
-    rates = {embedder: bench.embeddings.rate(ENCODERS.create(embedder)) for embedder, _ in left}
-    known = all(rates[embedder] for embedder, _ in left)
-    seconds = sum(count / (rates[embedder] or 1) for (embedder, _), count in left.items()) if known else None
-    return Plan(tuple(plans), sum(left.values()), seconds)
-
-
-def stage_keys(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> dict[str, StageKey]:
-    """Return the key of each of the cell's stages."""
-    return {
-        "chunk": stages.chunk_key(snapshot, cell.chunker),
-        "retrieve": stages.retrieve_key(bench, snapshot, cell),
-        "score": stages.score_key(bench, snapshot, cell),
-    }
+    running = [(stage, each.cell) for each in plans for stage, state in each.states.items() if state == "run"]
+    return Plan(tuple(plans), sum(left.values()), estimated_seconds(bench, left, running))
 
 
 def find_cell(cells: Sequence[CellKey], text: str) -> CellKey:
@@ -88,19 +84,29 @@ def find_cell(cells: Sequence[CellKey], text: str) -> CellKey:
 
 def explain(bench: Workbench, cell: CellKey) -> Iterator[str]:
     """Yield, for each stage that would run, what differs from the nearest result in the store."""
-    keys = stage_keys(bench, load_snapshot(cell.dataset), cell)
+    keys = stages.stage_keys(bench, load_snapshot(cell.dataset, bench.config.duplicates), cell)
     for stage, key in keys.items():
         if bench.store.has(key):
             yield f"{stage}: cached"
             continue
         wanted = dict(_flat(key.inputs))
-        known = [dict(_flat(inputs)) for inputs in bench.store.inputs_of(stage)]
+        known = [dict(_flat(entry.inputs)) for entry in bench.store.entries(stage)]
         if not known:
             yield f"{stage}: will run; nothing of this kind is in the store"
             continue
         closest = min(known, key=lambda other: len(_differences(wanted, other)))
         for name, (before, now) in _differences(wanted, closest).items():
-            yield f"{stage}: will run; {name} was {before!r} and is {now!r}"
+            yield f"{stage}: will run; {name} was {before!r} and is {now!r}{_MEANING.get(name, '')}"
+
+
+_MEANING = {
+    "corpus": " (a source file was changed, added or removed)",
+    "chunks": " (see chunk)",
+    "ranking": " (see retrieve)",
+    "queries": " (the text or the number of queries)",
+    "annotations": " (the gold lines)",
+    "chunker.code": " (the source of the chunkers)",
+}
 
 
 def _differences(wanted: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from chunkers.errors import MissingExtraError
+from chunkers.errors import MissingExtraError, UsageError
 from evaluation.experiment.executors import Outcome, attempt
 
 _RETRIES = 3
+"""Times that a task is given to another node after its own has died."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,44 +24,74 @@ class Ray:
 
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield outcomes as they finish, one core per task."""
-        yield from self._map(work, tasks, cores=1)
+        if not tasks:
+            return
+        ray = self._ray()
+        remote = ray.remote(attempt).options(num_cpus=1, max_retries=_RETRIES)
+        waiting = {remote.remote(work, task): task for task in tasks}
+        while waiting:
+            done, _ = ray.wait(list(waiting), num_returns=1)
+            task = waiting.pop(done[0])
+            try:
+                yield ray.get(done[0])
+            except ray.exceptions.RayError as error:
+                yield _lost(task, error)
 
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield outcomes of tasks that embed: one actor per node, so that a model is loaded once and has every core."""
         if not tasks:
             return
         ray = self._ray()
-        actors = [
-            ray.remote(_Encoder)
-            .options(num_cpus=node["Resources"]["CPU"], max_restarts=-1, max_task_retries=_RETRIES)
-            .remote()
-            for node in ray.nodes()
-            if node["Alive"] and node["Resources"].get("CPU")
-        ]
+        queue = deque((task, 0) for task in tasks)
+        busy: dict[Any, _Turn] = {}
+        idle: list[Any] = []
         try:
-            waiting = {
-                actors[number % len(actors)].attempt.remote(work, task): task for number, task in enumerate(tasks)
-            }
-            yield from _finished(ray, waiting)
+            while queue or busy:
+                if not idle and not busy:
+                    idle = _actors(ray)
+                while queue and idle:
+                    actor, (task, lost) = idle.pop(), queue.popleft()
+                    busy[actor.attempt.remote(work, task)] = _Turn(actor, task, lost)
+                done, _ = ray.wait(list(busy), num_returns=1)
+                turn = busy.pop(done[0])
+                try:
+                    outcome = ray.get(done[0])
+                except ray.exceptions.RayError as error:
+                    # The actor and its node are gone: the others share its work.
+                    if turn.lost < _RETRIES:
+                        queue.append((turn.task, turn.lost + 1))
+                    else:
+                        yield _lost(turn.task, error)
+                    continue
+                idle.append(turn.actor)
+                yield outcome
         finally:
-            for actor in actors:
+            for actor in [*idle, *(turn.actor for turn in busy.values())]:
                 ray.kill(actor)
-
-    def _map(self, work: Callable[[Any], Any], tasks: Sequence[Any], *, cores: int) -> Iterator[Outcome[Any, Any]]:
-        if not tasks:
-            return
-        ray = self._ray()
-        remote = ray.remote(attempt).options(num_cpus=cores, max_retries=_RETRIES)
-        yield from _finished(ray, {remote.remote(work, task): task for task in tasks})
 
     def _ray(self) -> Any:  # noqa: ANN401 - a module
         try:
             import ray
         except ImportError:
             raise MissingExtraError("ray", extra="ray") from None
-        if not ray.is_initialized():
-            ray.init(address=self.address, logging_level="error", log_to_driver=False, include_dashboard=False)
+        if ray.is_initialized():
+            return ray
+        # A running cluster has its dashboard or has none; only a cluster that starts here can be told.
+        here = {} if self.address else {"include_dashboard": False}
+        try:
+            ray.init(address=self.address, logging_level="error", log_to_driver=False, **here)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise UsageError(f"Ray cluster {self.address or 'here'} cannot be used: {reason}") from error
         return ray
+
+
+class _Turn(NamedTuple):
+    """A task that an actor is at, and how often it was lost before."""
+
+    actor: Any
+    task: Any
+    lost: int
 
 
 class _Encoder:
@@ -69,11 +101,21 @@ class _Encoder:
         return attempt(work, task)
 
 
-def _finished(ray: Any, waiting: dict[Any, Any]) -> Iterator[Outcome[Any, Any]]:  # noqa: ANN401 - a module
-    while waiting:
-        done, _ = ray.wait(list(waiting), num_returns=1)
-        task = waiting.pop(done[0])
-        try:
-            yield ray.get(done[0])
-        except ray.exceptions.RayError as error:
-            yield Outcome(task, None, f"the cluster lost this task: {type(error).__name__}")
+def _actors(ray: Any) -> list[Any]:  # noqa: ANN401 - a module
+    """Return one actor for each node that is alive; one whose node dies fails instead of waiting for room elsewhere."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return [
+        ray.remote(_Encoder)
+        .options(
+            num_cpus=node["Resources"]["CPU"],
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
+        )
+        .remote()
+        for node in ray.nodes()
+        if node["Alive"] and node["Resources"].get("CPU")
+    ]
+
+
+def _lost(task: Any, error: Exception) -> Outcome[Any, Any]:  # noqa: ANN401 - any task
+    return Outcome(task, None, f"the cluster lost this task: {type(error).__name__}")

@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
+from chunkers.errors import UsageError
 from chunkers.languages import language_of
 from chunkers.registry import CHUNKERS
 from evaluation.experiment import stages
@@ -27,6 +28,8 @@ from ground_truth.types import Annotation
 from indexing.registry import ENCODERS, RETRIEVERS
 
 _HITS_SHOWN = 10
+Overwrite = Literal["always", "only-missing", "only-cache"]
+"""What to do with results that are in the store: make all again, only those that lack, or none."""
 
 
 def _nobody(_name: str, _count: int) -> None:
@@ -41,6 +44,25 @@ class Watch:
     """A phase begins, with this many units."""
     tick: Callable[[str, int], None] = _nobody
     """This many more units of a phase are done."""
+
+
+class Shard(NamedTuple):
+    """One part of an experiment whose cells are dealt out to several runs."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        """Write it as the user does."""
+        return f"{self.number}/{self.of}"
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read 2/3: the second of three."""
+        number, _, of = text.partition("/")
+        if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
+            raise UsageError(f"{text!r} is not a shard: write 1/3, 2/3 or 3/3")
+        return cls(int(number), int(of))
 
 
 def cells_of(config: ExperimentConfig) -> list[CellKey]:
@@ -61,14 +83,23 @@ def check(config: ExperimentConfig) -> ExperimentConfig:
     return config.model_copy(update={"measures": names, "headline": parse_measure(config.headline).name})
 
 
-def run_experiment(config: ExperimentConfig, *, cache: Path, executor: Executor, watch: Watch | None = None) -> Results:
+def run_experiment(
+    config: ExperimentConfig,
+    *,
+    cache: Path,
+    executor: Executor,
+    watch: Watch | None = None,
+    overwrite: Overwrite = "only-missing",
+    shard: Shard | None = None,
+) -> Results:
     """Return the results of every cell; a cell that failed is there with its reason."""
     watch = watch or Watch()
     config = check(config)
-    snapshots = {spec: load_snapshot(spec) for spec in config.datasets}
+    snapshots = {spec: load_snapshot(spec, config.duplicates) for spec in config.datasets}
     bench = Workbench(config, cache)
-    cells = cells_of(config)
-    failed = _make(bench, snapshots, cells, executor, watch)
+    cells = cells_of(config)[shard.number - 1 :: shard.of] if shard else cells_of(config)
+    failed = _prepare(bench, snapshots, cells, overwrite)
+    failed |= _make(bench, snapshots, [cell for cell in cells if cell not in failed], executor, watch)
     records = []
     texts: dict[str, str] = {}
     for cell in cells:
@@ -80,8 +111,8 @@ def run_experiment(config: ExperimentConfig, *, cache: Path, executor: Executor,
             texts |= shown
     return with_statistics(
         Results(
-            config=config.model_dump(mode="json"),
-            environment=environment(),
+            config={**config.model_dump(mode="json"), "shard": str(shard) if shard else None},
+            environment={**environment(), "run": config.run.model_dump(mode="json")},
             datasets=tuple(snapshot.record() for snapshot in snapshots.values()),
             cells=tuple(records),
             queries=tuple(itertools.chain.from_iterable(map(_query_records, snapshots.values()))),
@@ -89,6 +120,21 @@ def run_experiment(config: ExperimentConfig, *, cache: Path, executor: Executor,
             budgets=config.budgets,
         )
     )
+
+
+def _prepare(
+    bench: Workbench, snapshots: Mapping[str, Snapshot], cells: Sequence[CellKey], overwrite: Overwrite
+) -> dict[CellKey, str]:
+    """Empty the store of these cells, or refuse those that are not in it, where the user asked for that."""
+    keys = {cell: stages.stage_keys(bench, snapshots[cell.dataset], cell) for cell in cells}
+    if overwrite == "always":
+        for each in keys.values():
+            for key in each.values():
+                bench.store.drop(key)
+    if overwrite == "only-cache":
+        lacking = [cell for cell, each in keys.items() if not all(map(bench.store.has, each.values()))]
+        return dict.fromkeys(lacking, "not in the cache, and --overwrite only-cache computes nothing")
+    return {}
 
 
 def _make(
@@ -139,15 +185,15 @@ def _phase(
 
 
 def _chunk(bench: Workbench, pair: tuple[str, str]) -> None:
-    stages.chunk(bench, load_snapshot(pair[0]), pair[1])
+    stages.chunk(bench, load_snapshot(pair[0], bench.config.duplicates), pair[1])
 
 
 def _embed(bench: Workbench, part: stages.EmbeddingPart) -> None:
-    stages.embed(bench, load_snapshot(part.corpus[0]), part)
+    stages.embed(bench, load_snapshot(part.corpus[0], bench.config.duplicates), part)
 
 
 def _score(bench: Workbench, cell: CellKey) -> None:
-    stages.score(bench, load_snapshot(cell.dataset), cell)
+    stages.score(bench, load_snapshot(cell.dataset, bench.config.duplicates), cell)
 
 
 def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRecord, dict[str, str]]:

@@ -16,6 +16,7 @@ from evaluation.experiment.config import ExperimentConfig
 from evaluation.experiment.corpus_chunks import CorpusChunks
 from evaluation.experiment.relevance import judge
 from evaluation.experiment.snapshot import Snapshot
+from evaluation.measures.chance import closed_form
 from evaluation.measures.curve import recall_curve
 from evaluation.measures.evaluate import evaluate
 from evaluation.measures.registry import parse_measure
@@ -54,6 +55,7 @@ def score_run(
     builder = CaseBuilder(snapshot, chunks, judgements.qrels, needs=needs | {"text"}, units=units, embed=embed)
     queries = snapshot.dataset.queries
     columns: dict[str, list[float]] = {measure.name: [] for measure in measures}
+    chance: dict[str, list[float]] = {}
     curves: list[np.ndarray] = []
     behind: dict[int, list[int]] = {5: [], 10: []}
     for start in range(0, len(queries), _BLOCK):
@@ -65,6 +67,10 @@ def score_run(
             curves.append(recall_curve(case, unit=_CURVE_UNIT, budgets=config.budgets))
             for k, sums in behind.items():
                 sums.append(_tokens_behind(case, k))
+            for measure in measures:
+                level = closed_form(measure, case, population=builder.search_size(case.query_id), depth=config.depth)
+                if level is not None:
+                    chance.setdefault(measure.name, []).append(level)
     return Scored(
         query_ids=[query.id for query in queries],
         scores={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
@@ -73,6 +79,7 @@ def score_run(
         facts={
             "uncovered_queries": len(judgements.uncovered),
             "relevant_per_query": float(np.mean([len(grades) for grades in judgements.qrels.values()])),
+            "chance": {name: float(np.mean(levels)) for name, levels in chance.items()},
             "tokens_at": {str(k): float(np.mean(sums)) for k, sums in behind.items()},
         },
     )

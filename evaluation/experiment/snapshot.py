@@ -12,6 +12,7 @@ from typing import Any
 from chunkers.errors import UsageError
 from chunkers.sources import Repository, fingerprint
 from evaluation.experiment.corpus_chunks import FileKey
+from ground_truth.duplicates import apply_duplicates
 from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset
 
@@ -76,10 +77,10 @@ class Snapshot:
         }
 
 
-@functools.lru_cache(maxsize=2)
-def load_snapshot(spec: str) -> Snapshot:
-    """Return the dataset; it must have repositories with files, and queries with annotations."""
-    dataset = DATASETS.create(spec).load()
+@functools.lru_cache(maxsize=16)
+def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
+    """Return the dataset under a policy for identical files; it must have queries."""
+    dataset = apply_duplicates(DATASETS.create(spec).load(), duplicates)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
     corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}

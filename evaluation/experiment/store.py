@@ -8,10 +8,10 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from chunkers.errors import UsageError
 
@@ -32,6 +32,13 @@ class StageKey:
         """The entry's name."""
         text = json.dumps({"stage": self.stage, **self.inputs}, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class Entry(NamedTuple):
+    """An entry and what decided it."""
+
+    folder: Path
+    inputs: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +94,15 @@ class Store:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
-    def inputs_of(self, stage: str) -> list[dict[str, Any]]:
-        """Return what decided each entry of a stage, newest first."""
-        manifests = sorted(
-            (self.root / stage).glob(f"[!.]*/{_MANIFEST}"), key=lambda path: path.stat().st_mtime, reverse=True
-        )
-        return [json.loads(path.read_text("utf-8"))["inputs"] for path in manifests]
+    def drop(self, key: StageKey) -> None:
+        """Remove the entry, if there is one."""
+        shutil.rmtree(self.folder(key), ignore_errors=True)
+
+    def entries(self, stage: str) -> Iterator[Entry]:
+        """Yield the entries of a stage, newest first."""
+        manifests = (self.root / stage).glob(f"[!.]*/{_MANIFEST}")
+        for path in sorted(manifests, key=lambda path: path.stat().st_mtime, reverse=True):
+            yield Entry(path.parent, json.loads(path.read_text("utf-8"))["inputs"])
 
 
 def _verify(folder: Path) -> None:

@@ -18,7 +18,9 @@ class AveragePrecision(TrecBinary):
         "sum of precision at each relevant result among the first k, divided by all relevant chunks"
     )
     citation: ClassVar[str] = "trec_eval map_cut_k; Buckley and Voorhees 2000, Evaluating evaluation measure stability"
-    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone top_heavy stable engine".split())
+    properties: ClassVar[frozenset[str]] = frozenset(
+        "bounded perfect empty rename monotone top_heavy stable engine".split()
+    )
 
     @property
     def trec_name(self) -> str:

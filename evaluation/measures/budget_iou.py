@@ -21,7 +21,7 @@ class BudgetIou(TextMeasure):
     pattern: ClassVar[str] = "iou@B"
     definition: ClassVar[str] = "gold units read within B units, divided by the units that are read or gold"
     citation: ClassVar[str] = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval; here at a budget"
-    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename split duplicate chance".split())
+    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone split duplicate".split())
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return y/(x + T - y)."""

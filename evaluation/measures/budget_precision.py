@@ -21,7 +21,7 @@ class BudgetPrecision(TextMeasure):
     pattern: ClassVar[str] = "precision@B"
     definition: ClassVar[str] = "gold units among the first B units that are read, divided by the units read"
     citation: ClassVar[str] = "this project; the text form of precision_returned"
-    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename split duplicate chance".split())
+    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone split duplicate chance".split())
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return y(B)/x; 0 where nothing is read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -84,8 +84,8 @@ def _units(rulers: Sequence[Ruler], ruler_of: np.ndarray, offsets: np.ndarray) -
     # Numbers of 16 bits are sorted by radix, several times as fast.
     order = np.argsort(ruler_of.astype(np.uint16) if len(rulers) < 2**16 else ruler_of, kind="stable")
     grouped, sorted_rulers = offsets[order], ruler_of[order]
-    begins = np.flatnonzero(np.diff(sorted_rulers, prepend=-1)).tolist()
-    for begin, end in zip(begins, [*begins[1:], len(order)], strict=True):
+    edges = [*np.flatnonzero(np.diff(sorted_rulers, prepend=-1)).tolist(), len(order)]
+    for begin, end in pairwise(edges):
         grouped[begin:end] = rulers[sorted_rulers[begin]].at(grouped[begin:end])
     units = np.empty_like(grouped)
     units[order] = grouped

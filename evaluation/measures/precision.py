@@ -16,7 +16,7 @@ class Precision(TrecBinary):
     pattern: ClassVar[str] = "precision@k"
     definition: ClassVar[str] = "relevant results among the first k, divided by k"
     citation: ClassVar[str] = "trec_eval P_k; Manning, Raghavan and Schütze 2008, ch. 8"
-    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone top_heavy stable engine".split())
+    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone stable engine".split())
     needs_cutoff: ClassVar[bool] = True
 
     @property

@@ -37,7 +37,8 @@ def sentences(view: View) -> list[str]:
 
 
 def _where(view: View) -> str:
-    counts = f"{plural(len(view.queries), 'query')}, {plural(view.repositories, 'repository')}"
+    asked = "mined query" if view.mined else "query"
+    counts = f"{plural(len(view.queries), asked)}, {plural(view.repositories, 'repository')}"
     return f"{view.setting.dataset} ({counts}; {view.setting.embedder}, {view.setting.retriever})"
 
 

@@ -67,6 +67,8 @@ class View:
     """Of the headline measure."""
     queries: tuple[QueryRecord, ...]
     baseline: str | None
+    mined: bool
+    """Whether the queries were made from the code itself rather than asked by people."""
 
     @property
     def fair(self) -> list[str]:
@@ -149,6 +151,7 @@ def _view(results: Results, setting: Setting) -> View:
         comparisons=comparisons,
         queries=results.queries_of(setting.dataset),
         baseline=str(baseline) if baseline else None,
+        mined=any(d.get("mined") for d in results.datasets if d["name"] == setting.dataset),
     )
 
 

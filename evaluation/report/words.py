@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-_LOWER_IS_BETTER = ("tokens_to_recall", "redundancy", "split_rate")
-_RAW = ("tokens_to_recall", "kendall_tau", "ild", "rbo")
-_ON_IDS = frozenset(
-    "ndcg ndcg_exp ndcg_retrieved precision precision_returned recall hit success rr mrr ap map ap_capped "
-    "alpha_ndcg novelty_ndcg".split()
-)
+from evaluation.measures.registry import parse_measure
+
+_COUNTS = re.compile(r"(to_recall|_behind|relevant)$")
 _BUDGET = re.compile(r"@(\d+)(tok|nws|lines|chars)(?=\(|$)")
 _UNITS = {"tok": "tokens", "nws": "non-whitespace characters", "lines": "lines", "chars": "characters"}
 MINUS = "\N{MINUS SIGN}"
@@ -22,18 +19,25 @@ def base_name(measure: str) -> str:
 
 
 def is_published(measure: str) -> bool:
-    """Say whether the measure counts chunk ids, which other chunkers do not share."""
-    return base_name(measure) in _ON_IDS and _BUDGET.search(measure) is None
+    """Say whether the measure looks at chunk ids or at a number of chunks, which mean another thing per chunker."""
+    parsed = parse_measure(measure)
+    per_chunk = getattr(parsed, "cutoff", None) is not None and not parsed.label.startswith("file_")
+    return per_chunk or "text" not in parsed.needs
 
 
 def lower_is_better(measure: str) -> bool:
     """Say whether less is better."""
-    return base_name(measure) in _LOWER_IS_BETTER
+    return parse_measure(measure).direction == "lower"
+
+
+def is_count(measure: str) -> bool:
+    """Say whether the measure counts something rather than being a share."""
+    return _COUNTS.search(base_name(measure)) is not None
 
 
 def scale(measure: str) -> float:
-    """Return what a value is multiplied with to be shown: 100 for shares, 1 for the rest."""
-    return 1.0 if base_name(measure) in _RAW else 100.0
+    """Return what a value is multiplied with to be shown: 1 for counts, 100 for shares."""
+    return 1.0 if is_count(measure) else 100.0
 
 
 def budget_words(measure: str) -> str:
@@ -58,7 +62,7 @@ def score(measure: str, value: float | None, *, signed: bool = False) -> str:
     if value is None:
         return "–"
     factor = scale(measure)
-    return number(value * factor, digits=0 if base_name(measure) == "tokens_to_recall" else 1, signed=signed)
+    return number(value * factor, digits=0 if is_count(measure) else 1, signed=signed)
 
 
 def span(measure: str, low: float | None, high: float | None, *, signed: bool = False) -> str:
@@ -89,3 +93,8 @@ def sparkline(values: list[float]) -> str:
     """Return shares as one block character each, on the fixed scale 0 … 1."""
     blocks = "▁▂▃▄▅▆▇█"
     return "".join(" " if math.isnan(v) else blocks[min(7, max(0, int(v * 8)))] for v in values)
+
+
+def writable(text: str) -> str:
+    """Return text that UTF-8 can hold: what was not UTF-8 in a source file shows as a replacement character."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -40,8 +40,10 @@ def token_batches(lengths: Sequence[int], *, budget: int) -> Iterator[Batch]:
 
 
 def cores() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many processors this process may use; OMP_NUM_THREADS, which executors set for workers, is a bound."""
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    bound = os.environ.get("OMP_NUM_THREADS", "")
+    return min(there, int(bound)) if bound.isdigit() and int(bound) else there
 
 
 def run_in_threads(work: Callable[[Batch], None], batches: Iterator[Batch], *, threads: int) -> None:

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class Precomputed:
     stored: ClassVar[bool] = True
 
     path: str
+    final_newline: Literal["exact", "optional"] = "exact"
+    """`optional` also takes the vector of the text without the line feed that ends it: how code-chunk keyed its own."""
 
     @property
     def max_tokens(self) -> int | None:
@@ -39,12 +41,13 @@ class Precomputed:
 
     def identity(self) -> Mapping[str, Any]:
         """Return the hash of the file, wherever it lies."""
-        return {"encoder": "precomputed", "version": self.version, "file": self._table().digest}
+        file = self._table().digest
+        return {"encoder": "precomputed", "version": self.version, "file": file, "final_newline": self.final_newline}
 
     def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
         """Return the stored row of each text, with length 1."""
         table = self._table()
-        found = [table.rows.get(text_key(text), -1) for text in texts]
+        found = [self._row(table, text) for text in texts]
         missing = [text for text, row in zip(texts, found, strict=True) if row < 0]
         if missing:
             raise UsageError(
@@ -56,6 +59,17 @@ class Precomputed:
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
         """Return 0 for each: the model's tokenizer is not known."""
         return [0] * len(texts)
+
+    def missing(self, texts: Sequence[str]) -> int:
+        """Return how many of the texts have no vector."""
+        table = self._table()
+        return sum(self._row(table, text) < 0 for text in texts)
+
+    def _row(self, table: _Table, text: str) -> int:
+        row = table.rows.get(text_key(text), -1)
+        if row < 0 and self.final_newline == "optional" and text.endswith("\n"):
+            row = table.rows.get(text_key(text[:-1]), -1)
+        return row
 
     def _table(self) -> _Table:
         path = Path(self.path).expanduser()

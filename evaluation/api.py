@@ -1,0 +1,143 @@
+"""Scores of plain id lists: for a retriever that was written elsewhere.
+
+from evaluation.api import benchmark
+result = benchmark(retriever, [("how are errors shown?", {"cli.py:10"})], k_values=[1, 5, 10])
+print(result["ndcg@10"], result.details["ndcg@10"])
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from chunkers.errors import UsageError
+from evaluation.measures import Measure, aggregate, evaluate, parse_measure
+from evaluation.types import Case
+
+Strategy = Literal["qrels", "pack", "token-fallback"]
+"""Where a query's relevant ids come from: judgements, a dataset's own function, or token F1 with an answer."""
+
+Relevant = Collection[str] | Mapping[str, float]
+"""Relevant ids, or ids with their grades."""
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What stands behind one mean."""
+
+    name: str
+    value: float
+    queries_with_relevant: int
+    total: int
+    k: int | None
+    strategy_used: str
+    strategy_counts: Mapping[str, int]
+
+
+class Values(dict[str, float]):
+    """measure → value; any spelling of a measure finds it: values["NDCG@10"] is values["ndcg@10"]."""
+
+    def __missing__(self, name: str) -> float:
+        canonical = parse_measure(name).name
+        if canonical == name:
+            raise KeyError(name)
+        return self[canonical]
+
+
+class BatchValues(Values):
+    """Means over all queries, with the record behind each and the values of every query."""
+
+    details: dict[str, Details]
+    per_query: list[Values]
+
+
+def evaluate_retrieval(
+    results: Sequence[str],
+    relevant_docs: Relevant,
+    k_values: Sequence[int] = (1, 5, 10),
+    *,
+    measures: Sequence[str] | None = None,
+) -> Values:
+    """Return every measure of one query's results, best first."""
+    return evaluate_batch([results], [relevant_docs], k_values, measures=measures).per_query[0]
+
+
+def evaluate_batch(
+    all_results: Sequence[Sequence[str]],
+    all_relevant_docs: Sequence[Relevant | None],
+    k_values: Sequence[int] = (1, 5, 10),
+    *,
+    measures: Sequence[str] | None = None,
+    strategies: Sequence[Strategy] | None = None,
+    mix_strategies: bool = False,
+) -> BatchValues:
+    """Return the means over all queries; an empty set of relevant ids scores 0, None is an error.
+
+    ``strategies`` says for each query where its relevant ids come from. Scores of different strategies mean different
+    things, so that their mean is refused unless ``mix_strategies`` asks for it; the details then say "mixed".
+    """
+    if len(all_results) != len(all_relevant_docs):
+        raise UsageError(
+            f"{len(all_results)} rankings and {len(all_relevant_docs)} sets of relevant ids: give one each"
+        )
+    used = _strategies(strategies, len(all_results), mix=mix_strategies)
+    chosen = [parse_measure(name) for name in measures] if measures is not None else default_measures(k_values)
+    cases = [
+        Case(str(number), list(results), None if relevant is None else _grades(relevant))
+        for number, (results, relevant) in enumerate(zip(all_results, all_relevant_docs, strict=True))
+    ]
+    scores = evaluate(chosen, cases)
+    values = BatchValues({name: summary.mean for name, summary in aggregate(scores).items()})
+    values.per_query = [Values(scores[case.query_id]) for case in cases]
+    with_relevant = sum(any(grade > 0 for grade in (case.grades or {}).values()) for case in cases)
+    values.details = {
+        measure.name: Details(
+            name=measure.name,
+            value=values.get(measure.name, float("nan")),
+            queries_with_relevant=with_relevant,
+            total=len(cases),
+            k=getattr(measure, "cutoff", None),
+            strategy_used=next(iter(used)) if len(used) == 1 else "mixed",
+            strategy_counts={name: used.get(name, 0) for name in ("qrels", "pack", "token-fallback")},
+        )
+        for measure in chosen
+    }
+    return values
+
+
+def benchmark(
+    retriever: Callable[[str], Sequence[str]],
+    queries: Iterable[tuple[str, Relevant]],
+    k_values: Sequence[int] = (1, 5, 10),
+    *,
+    measures: Sequence[str] | None = None,
+) -> BatchValues:
+    """Ask the retriever every query and return the means; each query comes with its relevant ids."""
+    asked = list(queries)
+    found = [retriever(text) for text, _ in asked]
+    return evaluate_batch(found, [relevant for _, relevant in asked], k_values, measures=measures)
+
+
+def default_measures(k_values: Sequence[int]) -> list[Measure]:
+    """Return nDCG, precision, recall and hit at each k, and MRR and MAP at the largest."""
+    if not k_values:
+        raise UsageError("k_values is empty: name at least one cutoff")
+    names = [f"{label}@{k}" for label in ("ndcg", "precision", "recall", "hit") for k in k_values]
+    return [parse_measure(name) for name in (*names, f"mrr@{max(k_values)}", f"map@{max(k_values)}")]
+
+
+def _grades(relevant: Relevant) -> Mapping[str, float]:
+    return relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1)
+
+
+def _strategies(given: Sequence[Strategy] | None, count: int, *, mix: bool) -> Counter[str]:
+    if given is not None and len(given) != count:
+        raise UsageError(f"{len(given)} strategies for {count} queries: give one each")
+    used: Counter[str] = Counter(given if given is not None else ["qrels"] * count)
+    if len(used) > 1 and not mix:
+        raise UsageError(
+            f"queries were judged in different ways ({', '.join(sorted(used))}): score them apart, or mix_strategies"
+        )
+    return used or Counter({"qrels": 0})

@@ -1,0 +1,137 @@
+"""code-chunk's RepoEval protocol, with its own stored vectors, through the ordinary pipeline.
+
+Each of six repositories is searched alone for the prompts of its tasks; a chunk is relevant when it is of the same file
+and shares a line, blank or not, with the gold; binary precision, recall and nDCG at 5; the mean per repository, then
+the unweighted mean over repositories.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkers.errors import UsageError
+from chunkers.tokens import cache_folder
+from scripts.cli import exit_with
+
+if TYPE_CHECKING:
+    from evaluation.results import Results
+
+REPOSITORIES = (
+    "amazon-science_patchcore-inspection",
+    "deepmind_tracr",
+    "facebookresearch_omnivore",
+    "google_lightweight_mmm",
+    "lucidrains_imagen-pytorch",
+    "maxhumber_redframes",
+)
+MEASURES = ("precision@5", "recall@5", "ndcg@5")
+PUBLISHED_DIFFERENTLY = "amazon-science_patchcore-inspection"
+"""Its published run also indexed copies of its sources under build/lib, which are not in the archive."""
+
+
+@click.command()
+@click.option("--data", required=True, type=click.Path(path_type=Path), help="Folder with the tasks and repositories.")
+@click.option("--vectors", required=True, type=click.Path(path_type=Path), help="The .npz of keys and vectors.")
+@click.option("--size", default=1500, show_default=True, help="Non-whitespace characters per chunk.")
+@click.option(
+    "--chunker", "chunkers", multiple=True, default=("fixed-nws",), show_default=True, help="Chunkers by name."
+)
+@click.option("--gold", type=click.Choice(["prompt", "body"]), default="prompt", show_default=True, help="Gold lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(*, data: Path, vectors: Path, size: int, chunkers: tuple[str, ...], gold: str, as_json: bool) -> int:
+    """Reproduce code-chunk's retrieval table on RepoEval."""
+    from evaluation.experiment.config import make_config
+    from evaluation.experiment.executors import Serial
+    from evaluation.experiment.run import run_experiment
+
+    specs = [f"{name}:size={size}" for name in chunkers]
+    config = make_config(
+        {
+            "datasets": [dataset(data, name, gold) for name in REPOSITORIES],
+            "chunkers": specs,
+            "embedders": [f"precomputed:path={vectors},final_newline=optional"],
+            "measures": MEASURES,
+            "headline": "ndcg@5",
+            "rule": "any(blank=true)",
+        }
+    )
+    results = run_experiment(config, cache=cache_folder(), executor=Serial())
+    tables = {spec: table(results, spec, gold=gold, data=data) for spec in specs}
+    if as_json:
+        click.echo(json.dumps(tables[specs[0]] if len(specs) == 1 else tables, indent=1))
+    else:
+        for spec, found in tables.items():
+            _print(spec, found)
+    return 0 if all(found["missing_vectors"] == 0 for found in tables.values()) else 1
+
+
+def dataset(data: Path, repository: str, gold: str) -> str:
+    """Return the spec of one repository under code-chunk's protocol."""
+    return f"repoeval:path={data},gold={gold},repositories={repository},newlines=code-chunk"
+
+
+def table(results: Results, chunker: str, *, gold: str, data: Path) -> dict[str, Any]:
+    """Return the means of each repository, their unweighted mean, and the texts that have no vector."""
+    rows: dict[str, Any] = {}
+    missing = 0
+    for name in REPOSITORIES:
+        cell = next(
+            cell
+            for cell in results.cells
+            if cell.key.chunker == chunker and cell.key.dataset == dataset(data, name, gold)
+        )
+        if cell.status == "failed":
+            missing += missing_vectors(cell.key.dataset, chunker, cell.key.embedder)
+            rows[name] = {"failed": cell.reason}
+        else:
+            rows[name] = {measure: cell.measures[measure]["mean"] for measure in MEASURES}
+            rows[name]["queries"] = cell.measures["ndcg@5"]["scored"]
+    scored = [row for row in rows.values() if "failed" not in row]
+    macro = {measure: sum(row[measure] for row in scored) / len(scored) for measure in MEASURES} if scored else {}
+    return {"repositories": rows, "macro": macro, "missing_vectors": missing}
+
+
+def missing_vectors(spec: str, chunker: str, embedder: str) -> int:
+    """Return how many chunks and queries of a dataset have no vector in the file."""
+    from chunkers.registry import CHUNKERS
+    from chunkers.splitting import chunk_file
+    from evaluation.experiment.snapshot import load_snapshot
+    from indexing.encoders.precomputed import Precomputed
+    from indexing.registry import ENCODERS
+
+    encoder, splitter = ENCODERS.create(embedder), CHUNKERS.create(chunker)
+    if not isinstance(encoder, Precomputed):
+        raise UsageError(f"{embedder!r} is not a file of vectors")
+    corpus = load_snapshot(spec).dataset
+    texts = [query.text for query in corpus.queries]
+    for repository in corpus.repositories:
+        for source in repository.files():
+            texts += [chunk.indexed_text for chunk in chunk_file(splitter, source)]
+    return encoder.missing(texts)
+
+
+def _print(chunker: str, found: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    lines = Table(title=chunker, box=None, title_justify="left")
+    for heading in ("repository", *MEASURES, "queries"):
+        lines.add_column(heading, justify="left" if heading == "repository" else "right")
+    for name, row in found["repositories"].items():
+        if "failed" in row:
+            lines.add_row(name, row["failed"])
+        else:
+            note = " ¹" if name == PUBLISHED_DIFFERENTLY else ""
+            lines.add_row(name + note, *(f"{row[measure]:.4f}" for measure in MEASURES), str(row["queries"]))
+    lines.add_row("mean", *(f"{found['macro'].get(measure, float('nan')):.4f}" for measure in MEASURES), "")
+    console = Console()
+    console.print(lines)
+    console.print("¹ the published run also indexed copies under build/lib", markup=False)
+
+
+if __name__ == "__main__":
+    exit_with(command)

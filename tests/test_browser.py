@@ -1,0 +1,218 @@
+"""A real browser opens the report of a real run, without a network: it works, and what it shows stays text."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.report.build import write_report
+from evaluation.results import Results
+
+selenium = pytest.importorskip("selenium", reason="the browser test needs the dev extra's selenium")
+
+_BROWSER, _DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (_BROWSER and _DRIVER),
+    reason="no chromium and chromedriver here (Debian: apt install chromium chromium-driver)",
+)
+_CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
+simulated_results: Callable[..., Results] = _CASE["simulated_results"]
+
+_BOMB = "<img src=x onerror=document.title='hacked'>"
+# "</script>" holds a slash, so as a path it is a folder called "<" and a file called "script>…".
+_HOSTILE_PATH = f"</script>{_BOMB}.py"
+_HOSTILE_CODE = f'''"""</script>{_BOMB}"""
+
+
+def greet(name):
+    note = "</script>{_BOMB}"
+    return note + name
+
+
+def part(name):
+    return "<b>bye</b>" + name
+'''
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Start a headless Chromium with an empty profile and no network."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+
+    options = Options()
+    options.binary_location = str(_BROWSER)
+    flags = "headless no-sandbox disable-gpu no-first-run disable-background-networking disable-component-update"
+    for flag in [*flags.split(), "disable-sync", f"user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(str(_DRIVER)))
+    driver.execute_cdp_cmd("Network.enable", {})
+    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    yield driver
+    driver.quit()
+
+
+def _open(browser: Any, page: Path) -> None:
+    browser.get_log("browser")
+    browser.get_log("performance")
+    browser.get(page.as_uri())
+    _until(lambda: browser.execute_script("return document.querySelectorAll('#x-list [role=option]').length") > 0)
+
+
+def _until(done: Callable[[], bool], *, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, "the page did not get there"
+        time.sleep(0.05)
+
+
+def _find(browser: Any, selector: str) -> Any:
+    return browser.find_element("css selector", selector)
+
+
+def _texts(browser: Any, selector: str) -> list[str]:
+    script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+    found: list[str] = browser.execute_script(script, selector)
+    return found
+
+
+def _requests(browser: Any) -> list[str]:
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+
+
+@pytest.fixture(scope="module")
+def simulated_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the report of simulated results, with a chunker that failed."""
+    folder = tmp_path_factory.mktemp("simulated")
+    write_report(simulated_results(failed={"bad": "it broke"}), folder)
+    return folder / "report.html"
+
+
+def test_a_real_run_with_a_hostile_repository_shows_text_only(browser: Any, tmp_path: Path) -> None:
+    """The report of `chunkbench compare` on a hostile repository opens offline without an error, and runs nothing."""
+    repository = tmp_path / "repository"
+    hostile = repository / _HOSTILE_PATH
+    hostile.parent.mkdir(parents=True)
+    hostile.write_text(_HOSTILE_CODE, "utf-8")
+    (repository / "plain.py").write_text("def add(a, b):\n    return a + b\n\n\ndef less(a, b):\n    return a - b\n")
+    gold = [(f"greet </script>{_BOMB}", _HOSTILE_PATH, 4, 6), ("add two numbers", "plain.py", 1, 2)]
+    rows = [
+        {"query_id": f"q{k}", "query": text, "file": path, "start_line": start, "end_line": end}
+        for k, (text, path, start, end) in enumerate(gold)
+    ]
+    annotations = tmp_path / "gold.jsonl"
+    annotations.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    out = tmp_path / "out"
+    words = f"compare {repository} --annotations {annotations} --out {out} --retriever bm25 --engine serial"
+    chunkers = "--chunker fixed-lines:lines=3 --chunker fixed-lines:lines=50"
+    run = subprocess.run(
+        [sys.executable, "-m", "scripts", *words.split(), *chunkers.split()],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "CHUNKBENCH_CACHE": str(tmp_path / "cache")},
+        cwd=Path(__file__).parent.parent,
+    )
+    assert run.returncode == 0, run.stderr
+    _open(browser, out / "report.html")
+    place = next(k for k, text in enumerate(_texts(browser, "#x-list .q")) if text.startswith("greet"))
+    browser.find_elements("css selector", "#x-list [role=option]")[place].click()
+    assert _texts(browser, "#x-detail .question") == [f"greet </script>{_BOMB}"]
+    assert any(_HOSTILE_PATH in head for head in _texts(browser, ".hit .head"))
+    assert f'    note = "</script>{_BOMB}"' in _texts(browser, ".code .gold")
+    assert browser.execute_script("return document.querySelectorAll('main img, main script, main b b').length") == 0
+    assert browser.title == "chunkbench report"
+    assert browser.get_log("browser") == []
+    assert set(_requests(browser)) == {(out / "report.html").as_uri()}
+
+
+def test_the_explorer_filters_and_marks_gold_lines(browser: Any, simulated_page: Path) -> None:
+    """Queries are sorted by difference; search and filters narrow them; gold lines are the query's own."""
+    _open(browser, simulated_page)
+    differences = [abs(float(d.replace("−", "-"))) for d in _texts(browser, "#x-list .d")]
+    assert len(differences) == 64
+    assert differences == sorted(differences, reverse=True)
+    assert _texts(browser, ".code .gold")
+    _find(browser, "#x-search").send_keys("number 41 ")
+    _until(lambda: _texts(browser, "#x-list .q") == ["where is value number 41 computed?"])
+    answer = _texts(browser, "#x-detail .where")[0]
+    assert "answer: src/module_1_5.py:94–100" in answer
+    numbers = browser.execute_script("return [...document.querySelectorAll('.code .gold')].map(e => +e.dataset.n)")
+    assert numbers
+    assert all(94 <= number <= 100 for number in numbers)
+    _find(browser, "#x-search").clear()
+    _find(browser, "#x-search").send_keys("no such words")
+    _until(lambda: _texts(browser, "#x-detail .caption") == ["No query matches."])
+    browser.execute_script(
+        "const s = document.getElementById('x-search'); s.value=''; s.dispatchEvent(new Event('input'))"
+    )
+    _find(browser, "#x-filter option[value=right]").click()
+    _until(lambda: {d[0] for d in _texts(browser, "#x-list .d")} == {"−"})
+    _find(browser, "#x-repo option[value=repo3]").click()
+    _until(lambda: {r.split()[0] for r in _texts(browser, "#x-list .r")} == {"repo3"})
+    _find(browser, "#x-filter option[value=all]").click()
+    _find(browser, "#x-right option[value='3']").click()
+    _until(lambda: any("sliding" in title for title in _texts(browser, ".side h3")))
+    assert browser.get_log("browser") == []
+
+
+def test_the_explorer_works_by_keyboard(browser: Any, simulated_page: Path) -> None:
+    """Arrows move the choice and the detail follows; a slash goes to the search."""
+    from selenium.webdriver.common.keys import Keys
+
+    _open(browser, simulated_page)
+    queries = _texts(browser, "#x-list .q")
+    listbox = _find(browser, "#x-list")
+    listbox.send_keys(Keys.ARROW_DOWN)
+    listbox.send_keys(Keys.ARROW_DOWN)
+    assert _texts(browser, "#x-detail .question") == [queries[2]]
+    assert browser.execute_script("return document.querySelector('[aria-selected=true]').id") == "x-option-2"
+    assert listbox.get_attribute("aria-activedescendant") == "x-option-2"
+    listbox.send_keys(Keys.END)
+    assert _texts(browser, "#x-detail .question") == [queries[-1]]
+    listbox.send_keys("/")
+    assert browser.switch_to.active_element.get_attribute("id") == "x-search"
+
+
+@pytest.mark.parametrize("width", [390, 820, 1280])
+def test_nothing_overflows_on_a_phone_or_a_desk(browser: Any, simulated_page: Path, width: int) -> None:
+    """The page is never wider than the screen, and exactly one drawing of each figure is shown."""
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        _open(browser, simulated_page)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        shown = "return [...document.querySelectorAll('.for-wide, .for-narrow')].filter(e => e.offsetHeight).length"
+        assert browser.execute_script(shown) == 4
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_dark_and_light_follow_the_system_and_the_button(browser: Any, simulated_page: Path) -> None:
+    """The system's choice is the default, and the button turns it round."""
+    background = "return getComputedStyle(document.body).backgroundColor"
+    dark, light = "rgb(15, 18, 22)", "rgb(253, 253, 252)"
+    media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    try:
+        _open(browser, simulated_page)
+        assert browser.execute_script(background) == dark
+        _find(browser, "#theme").click()
+        assert browser.execute_script(background) == light
+        assert _find(browser, "#theme").text == "Dark"
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
