@@ -188,7 +188,7 @@ def test_quiet_nights_alarm_at_most_as_often_as_promised(repositories: int) -> N
     ],
 )
 def test_what_forbids_a_comparison_is_named(path: str, value: object, kind: str) -> None:
-    """Another grammar pack, tokenizer, model, retriever or rule makes scores incomparable, and the reason says which."""
+    """Another grammar pack, tokenizer, model, retriever or rule forbids a comparison, and the reason says which."""
     match = match_cells(record(with_input(path, value)), record(STAGES))[KEY]
     assert match.reasons
     assert match.reasons[0].startswith(kind)

@@ -84,8 +84,8 @@ def test_an_unknown_ref_and_a_folder_without_history_are_told(tmp_path: Path) ->
         pin(f"mined:root={lab.clone},ref=nowhere", fetch=False)
     with pytest.raises(UsageError, match="is not a git clone"):
         pin(f"mined:root={lab.root / 'plugins'},ref=main", fetch=False)
+    lab.git("remote", "add", "origin", str(tmp_path / "gone"))
     with pytest.raises(UsageError, match="git fetch failed"):
-        lab.git("remote", "add", "origin", str(tmp_path / "gone"))
         pin(f"mined:root={lab.clone},ref=main", fetch=True)
 
 

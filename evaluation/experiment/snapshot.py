@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import json
@@ -12,6 +13,7 @@ from typing import Any
 from chunkers.errors import UsageError
 from chunkers.sources import Repository, fingerprint
 from evaluation.experiment.corpus_chunks import FileKey
+from evaluation.experiment.remembered import Remembered, Room
 from ground_truth.duplicates import apply_duplicates
 from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset
@@ -83,6 +85,10 @@ def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
     dataset = apply_duplicates(DATASETS.create(spec).load(), duplicates)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
+    room = Room()
+    dataset = dataclasses.replace(
+        dataset, repositories=tuple(Remembered(repository, room) for repository in dataset.repositories)
+    )
     corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}
     return Snapshot(
         spec=spec,
