@@ -82,13 +82,9 @@ class Snapshot:
 @functools.lru_cache(maxsize=16)
 def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
     """Return the dataset under a policy for identical files; it must have queries."""
-    dataset = apply_duplicates(DATASETS.create(spec).load(), duplicates)
+    dataset = apply_duplicates(_remembering(DATASETS.create(spec).load()), duplicates)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
-    room = Room()
-    dataset = dataclasses.replace(
-        dataset, repositories=tuple(Remembered(repository, room) for repository in dataset.repositories)
-    )
     corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}
     return Snapshot(
         spec=spec,
@@ -97,6 +93,12 @@ def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
         queries=_digest([[query.id, query.text, query.repo] for query in dataset.queries]),
         annotations=_digest([_plain(annotation) for annotation in dataset.annotations]),
     )
+
+
+def _remembering(dataset: Dataset) -> Dataset:
+    room = Room()
+    remembered = tuple(Remembered(repository, room) for repository in dataset.repositories)
+    return dataclasses.replace(dataset, repositories=remembered)
 
 
 def _plain(value: Any) -> list[Any]:  # noqa: ANN401 - any dataclass with slots
