@@ -67,6 +67,9 @@ def command(
     from scripts.progress import watching
 
     config = load_config(file)
+    if summary is not None:
+        # A webhook must not be sent last night's news where this night does not come to its end.
+        summary.unlink(missing_ok=True)
     # Beside the file, not where the scheduler happened to start: cron starts in the home folder.
     place = history or file.parent / Path((config.nightly or NightlyConfig()).history).expanduser()
     with watching() as watch:

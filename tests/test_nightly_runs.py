@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from chunkers.errors import UsageError
 from evaluation.experiment.config import load_config, make_config
+from evaluation.experiment.executors import Serial
+from evaluation.experiment.run import Watch
+from evaluation.history.folder import History
+from evaluation.history.night import run_night
 from evaluation.history.pins import commits_between, pin
+from evaluation.history.producing import Shop
 from ground_truth.registry import DATASETS
 from scripts.check_nightly import trouble, week
 from scripts.nightly_lab import CHUNKER, Lab
+
+NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)
 
 
 def test_a_short_week(tmp_path: Path) -> None:
@@ -46,6 +54,33 @@ def test_quiet_prints_nothing_and_the_summary_is_written(tmp_path: Path) -> None
     ran = lab.run("nightly", str(lab.experiment), "--engine", "serial", "--quiet", "--summary", str(out))
     assert (ran.code, ran.out, ran.err) == (0, "", "")
     assert json.loads(out.read_text("utf-8"))["headline"] == "first run"
+
+
+def test_a_folder_as_it_is(tmp_path: Path) -> None:
+    """An unchanged folder gives an unchanged run without work; a change is compared on the queries that stayed."""
+    lab = Lab(tmp_path, queries=40)
+    lab.set_up("packaging")
+    spec = f"mined:root={lab.clone},queries=40"
+    config = make_config(
+        {"datasets": spec, "chunkers": "fixed-lines:lines=50", "embedders": "hashing", "measures": ["ndcg@10"]}
+        | {"headline": "ndcg@10", "flips": 1000, "nightly": {"keep": 3}}
+    )
+    history, phases = History(lab.history), list[str]()
+    shop = Shop(lab.root / "cache", Serial(), Watch(phase=lambda name, _count: phases.append(name)))
+    run_night(config, history, shop, now=NOON)
+    assert "chunk" in phases
+    phases.clear()
+    same = run_night(config, history, shop, now=NOON)
+    assert phases == []
+    assert [each.verdict for each in same.findings] == ["no change"]
+    lab.edit(2)
+    moved = run_night(config, history, shop, now=NOON)
+    assert "chunk" in phases
+    assert moved.queries[spec].shared >= 20
+    assert moved.record.key != same.record.key
+    run_night(config, history, shop, now=NOON)
+    run_night(config, history, shop, now=NOON)
+    assert history.numbers() == [1, 3, 4, 5]
 
 
 def test_a_ref_is_fixed_to_its_commit(tmp_path: Path) -> None:
