@@ -116,7 +116,9 @@ class ExperimentConfig(BaseModel):
     depth: int = Field(1000, gt=0, description="Deepest rank that is searched; what no budget reads is not kept.")
     nightly: NightlyConfig | None = Field(None, description="Settings of `chunkbench nightly`.")
     run: RunOptions = Field(
-        RunOptions.model_validate({}), exclude=True, description="How it is run and shown; the results keep it beside the experiment."
+        RunOptions.model_validate({}),
+        exclude=True,
+        description="How it is run and shown; the results keep it beside the experiment.",
     )
 
 
