@@ -116,7 +116,9 @@ class ExperimentConfig(BaseModel):
     depth: int = Field(1000, gt=0, description="Deepest rank that is searched; what no budget reads is not kept.")
     nightly: NightlyConfig | None = Field(None, description="Settings of `chunkbench nightly`.")
     run: RunOptions = Field(
-        RunOptions(), exclude=True, description="How it is run and shown; the results keep it beside the experiment."
+        RunOptions.model_validate({}),
+        exclude=True,
+        description="How it is run and shown; the results keep it beside the experiment.",
     )
 
 
@@ -141,7 +143,8 @@ def make_config(values: Mapping[str, Any], *, source: str = "options") -> Experi
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            known = {("nightly",): NightlyConfig, ("run",): RunOptions}.get(first["loc"][:-1], ExperimentConfig)
+            tables: dict[tuple[int | str, ...], type[BaseModel]] = {("nightly",): NightlyConfig, ("run",): RunOptions}
+            known = tables.get(first["loc"][:-1], ExperimentConfig)
             hint = nearest(str(first["loc"][-1]), known.model_fields)
             raise UsageError(f"{source}: unknown key {key!r}.{hint}") from None
         raise UsageError(f"{source}: {key}: {first['msg'].removeprefix('Value error, ')}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import json
@@ -12,6 +13,7 @@ from typing import Any
 from chunkers.errors import UsageError
 from chunkers.sources import Repository, fingerprint
 from evaluation.experiment.corpus_chunks import FileKey
+from evaluation.experiment.remembered import Remembered, Room
 from ground_truth.duplicates import apply_duplicates
 from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset
@@ -80,7 +82,7 @@ class Snapshot:
 @functools.lru_cache(maxsize=16)
 def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
     """Return the dataset under a policy for identical files; it must have queries."""
-    dataset = apply_duplicates(DATASETS.create(spec).load(), duplicates)
+    dataset = apply_duplicates(_remembering(DATASETS.create(spec).load()), duplicates)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
     corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}
@@ -91,6 +93,12 @@ def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
         queries=_digest([[query.id, query.text, query.repo] for query in dataset.queries]),
         annotations=_digest([_plain(annotation) for annotation in dataset.annotations]),
     )
+
+
+def _remembering(dataset: Dataset) -> Dataset:
+    room = Room()
+    remembered = tuple(Remembered(repository, room) for repository in dataset.repositories)
+    return dataclasses.replace(dataset, repositories=remembered)
 
 
 def _plain(value: Any) -> list[Any]:  # noqa: ANN401 - any dataclass with slots
