@@ -6,17 +6,15 @@ import functools
 import hashlib
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chunkers.errors import UsageError
 from chunkers.sources import Repository, fingerprint
 from evaluation.experiment.corpus_chunks import FileKey
+from evaluation.experiment.remembered import Memory, Remembered
 from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset
-
-_REMEMBERED = 64_000_000
-"""Bytes of source files that are kept in memory; masking makes a second reading dear."""
 
 
 @dataclass(frozen=True)
@@ -35,24 +33,11 @@ class Snapshot:
         return _digest([self.corpus, self.queries, self.annotations])
 
     def read(self, file: FileKey) -> bytes:
-        """Return a file's bytes as they are indexed; what was read last is remembered, up to a bound."""
-        if file not in self._recent:
-            source = self._repositories[file.repo].read(file.path)
-            if source is None:
-                raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
-            self._recent[file] = source.data
-            self._held[0] += len(source.data)
-            while self._held[0] > _REMEMBERED and len(self._recent) > 1:
-                self._held[0] -= len(self._recent.pop(next(iter(self._recent))))
-        return self._recent[file]
-
-    @functools.cached_property
-    def _recent(self) -> dict[FileKey, bytes]:
-        return {}
-
-    @functools.cached_property
-    def _held(self) -> list[int]:
-        return [0]
+        """Return a file's bytes as they are indexed."""
+        source = self._repositories[file.repo].read(file.path)
+        if source is None:
+            raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
+        return source.data
 
     @functools.cached_property
     def _repositories(self) -> dict[str, Repository]:
@@ -82,6 +67,8 @@ def load_snapshot(spec: str) -> Snapshot:
     dataset = DATASETS.create(spec).load()
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
+    memory = Memory()
+    dataset = replace(dataset, repositories=tuple(Remembered(each, memory) for each in dataset.repositories))
     corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}
     return Snapshot(
         spec=spec,
@@ -90,6 +77,15 @@ def load_snapshot(spec: str) -> Snapshot:
         queries=_digest([[query.id, query.text, query.repo] for query in dataset.queries]),
         annotations=_digest([_plain(annotation) for annotation in dataset.annotations]),
     )
+
+
+def same_snapshot(spec: str, seen: str) -> Snapshot:
+    """Return the dataset as the run saw it, in whichever process; raise where its files have changed since."""
+    if load_snapshot(spec).fingerprint != seen:
+        load_snapshot.cache_clear()  # this worker may have loaded it for an earlier run
+        if load_snapshot(spec).fingerprint != seen:
+            raise UsageError(f"dataset {spec!r} is not the same here as where the run began: run again on one state")
+    return load_snapshot(spec)
 
 
 def _plain(value: Any) -> list[Any]:  # noqa: ANN401 - any dataclass with slots
