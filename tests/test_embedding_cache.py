@@ -307,6 +307,7 @@ def test_use_is_written_down(tmp_path: Path) -> None:
     log = cache.group(Hashing(), kind="document") / "usage.jsonl"
     row = json.loads(log.read_text("utf-8"))
     assert row.pop("at") >= began
+    assert row.pop("seconds") >= 0
     assert row == {"texts": 3, "distinct": 2, "embedded": 2}
 
 
