@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from chunkers.errors import MissingExtraError, UsageError
+from chunkers.errors import UsageError
 
 _HUB = re.compile(r"hub:([\w.-]+/[\w.-]+)(?:@(\w+))?\Z")
 _READABLE = {".jsonl", ".json", ".parquet"}
@@ -40,7 +40,7 @@ def _download(name: str, revision: str | None) -> Path:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
     except ImportError:
-        raise MissingExtraError("reading from the hub needs huggingface_hub, which", extra="hub") from None
+        raise UsageError("reading from the hub needs huggingface_hub: pip install huggingface_hub") from None
     try:
         return Path(snapshot_download(name, revision=revision, repo_type="dataset"))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chunkers.errors import UsageError
 from chunkers.languages import DATA_LANGUAGES, language_of
-from chunkers.sources import MAX_BYTES, Skipped, unfit_content, unfit_path
+from chunkers.sources import Skipped, unfit_content, unfit_path
 from chunkers.types import SourceFile
 from ground_truth.git import Blob, list_tree, read_blobs, resolve_commit
 
@@ -75,8 +75,9 @@ def take_snapshot(
     if full is None:
         raise UsageError(f"{clone} has no commit {commit}: fetch it, or give a clone with the whole history")
     blobs, skipped = [], []
+    folders: dict[str, str] = {}
     for blob in list_tree(clone, full):
-        reason = "" if blob.path in keep else _unwanted(blob, languages)
+        reason = "" if blob.path in keep else _unwanted(blob.path, languages, folders)
         if reason:
             skipped.append(Skipped(blob.path, reason))
         else:
@@ -84,15 +85,16 @@ def take_snapshot(
     return Snapshot(name, clone, full, tuple(blobs), frozenset(keep), tuple(skipped), transform)
 
 
-def _unwanted(blob: Blob, languages: Collection[str]) -> str:
-    """Return why a file is left out without a look at its contents, or nothing."""
-    language = language_of(blob.path)
-    if reason := unfit_path(blob.path):
-        return reason
+def _unwanted(path: str, languages: Collection[str], folders: dict[str, str]) -> str:
+    """Return why a file is left out without a look at its contents, or nothing; ``folders`` remembers verdicts."""
+    folder = path.rpartition("/")[0]
+    if folder not in folders:
+        folders[folder] = unfit_path(path)
+    language = language_of(path)
+    if folders[folder]:
+        return folders[folder]
     if language is None:
         return "no known language"
     if language in DATA_LANGUAGES:
         return "data file"
-    if languages and language not in languages:
-        return "other language"
-    return f"over {MAX_BYTES // 1000} kB" if blob.size > MAX_BYTES else ""
+    return "other language" if languages and language not in languages else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -41,7 +42,7 @@ def command(*, as_json: bool) -> None:
     sys.exit(1 if broken else 0)
 
 
-def _show(findings: list[Finding], properties: dict[str, str]) -> None:
+def _show(findings: Sequence[Finding], properties: dict[str, str]) -> None:
     rows: dict[str, list[Finding]] = {}
     for finding in findings:
         rows.setdefault(finding.measure, []).append(finding)

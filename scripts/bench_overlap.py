@@ -1,4 +1,4 @@
-"""`chunkbench bench_overlap`: how the time of the overlap rules grows."""
+"""`python scripts/bench_overlap.py`: how the time of the overlap rules grows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+
+from scripts.cli import exit_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +36,8 @@ def command(*, chunks: int, steps: int, rules: Sequence[str], as_json: bool) -> 
     """Time the overlap rules on made-up corpora, each half as large as the next; annotations are a tenth of chunks.
 
     \b
-    chunkbench bench_overlap
-    chunkbench bench_overlap --chunks 200000 --rule any --rule min_cover --json
+    python scripts/bench_overlap.py
+    python scripts/bench_overlap.py --chunks 200000 --rule any --rule min_cover --json
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
     rows = [
         {"chunks": size, "annotations": size // 10, "rule": rule, "seconds": seconds, "relevant": relevant}
@@ -87,3 +89,7 @@ def _corpus(size: int) -> tuple[ChunkTable, list[Query], list[Annotation]]:
     notes = [Annotation(str(n % 5000), "r", f"{f}.py", int(a), int(a + b - 1)) for n, (f, a, b) in enumerate(draws)]
     queries = [Query(str(number), "q", "r") for number in range(min(5000, len(notes)))]
     return ChunkTable.of(files, cuts), queries, notes
+
+
+if __name__ == "__main__":
+    exit_with(command)

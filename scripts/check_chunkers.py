@@ -71,8 +71,8 @@ def check_file(path: Path, specs: Sequence[str]) -> Checked:
     source = SourceFile(path.name, path.read_bytes(), language_of(path.name))
     count, problems = 0, []
     for spec in specs:
-        chunker = CHUNKERS.create(spec)
         try:
+            chunker = CHUNKERS.create(spec)
             chunks = chunk_file(chunker, source)
         except Exception as error:  # noqa: BLE001 - any exception is what this script looks for
             problems.append(f"{path}: {spec}: {type(error).__name__}: {error}")

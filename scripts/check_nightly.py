@@ -40,7 +40,7 @@ def week(lab: Lab, *, nights: int = 7, spoiled_after: int = 5) -> Iterator[Check
     yield "ordinary commits raise no alarm", set(alarms) == {0}, f"exits {alarms}"
     ran = lab.night(path=[lab.upgrade_grammars("99.1")])
     yield _not_comparable(ran.summary, "grammar pack", ran.code)
-    lab.configure(embedder="hashing:dimensions=128")
+    lab.configure(embedder="hashing:dimensions=1024")
     ran = lab.night()
     yield _not_comparable(ran.summary, "model", ran.code)
     lab.configure()

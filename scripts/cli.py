@@ -24,7 +24,6 @@ _VERBS = {
     "audit": "check the properties that each measure declares",
     "list": "chunkers, embedders, retrievers, datasets, measures, rules",
     "cache": "what is stored, and how to check or empty it",
-    "bench_overlap": "how the time of the overlap rules grows",
 }
 """verb → its line in --help; the command is `scripts.VERB:command`."""
 

@@ -35,6 +35,19 @@ def _rows(kind: str) -> list[dict[str, Any]]:
         from evaluation.measures.registry import describe_measures
 
         return [record._asdict() for record in describe_measures()]
+    if kind == "datasets":
+        from ground_truth.availability import availability
+
+        return [
+            {
+                "name": row.name,
+                "what": row.summary,
+                "needs": row.needs,
+                "looked": [str(path) for path in row.looked],
+                "found": str(row.found) if row.found else None,
+            }
+            for row in availability()
+        ]
     if kind == "rules":
         from ground_truth.rules import describe_rules
 

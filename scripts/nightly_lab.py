@@ -60,9 +60,9 @@ class Lab:
     """A folder with a clone, plug-ins, a cache and a history."""
 
     root: Path
-    embedder: str = "hashing"
+    embedder: str = "hashing:dimensions=2048"
     retriever: str = "dense"
-    queries: int = 60
+    queries: int = 120
     chunkers: tuple[str, ...] = (CHUNKER, "fixed-lines:lines=50")
 
     @property

@@ -102,12 +102,10 @@ def _show(result: RunScores, *, per_query: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, soft_wrap=True)
+    # A table takes the width it needs: cut to the terminal's, digits would be lost.
+    console = Console(highlight=False, width=10_000)
     if per_query:
         table = Table("query", *result.summary)
-        for column in table.columns:
-            column.no_wrap = True
-            column.overflow = "ignore"
         for query, row in result.per_query.items():
             table.add_row(query, *(_digits(value) for value in row.values()))
         console.print(table)

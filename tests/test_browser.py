@@ -216,3 +216,16 @@ def test_dark_and_light_follow_the_system_and_the_button(browser: Any, simulated
         assert _find(browser, "#theme").text == "Dark"
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_a_long_list_grows_on_demand(browser: Any, tmp_path: Path) -> None:
+    """Of many queries the first 200 are listed, and the button adds the next ones."""
+    write_report(simulated_results(names=("a", "b"), edges=(0.1, 0.0), queries=450), tmp_path)
+    _open(browser, tmp_path / "report.html")
+    assert len(_texts(browser, "#x-list .q")) == 200
+    _find(browser, "#x-more").click()
+    assert len(_texts(browser, "#x-list .q")) == 400
+    assert _find(browser, "#x-more").text == "Show 50 more"
+    _find(browser, "#x-more").click()
+    assert len(_texts(browser, "#x-list .q")) == 450
+    assert not _find(browser, "#x-more").is_displayed()

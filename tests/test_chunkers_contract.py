@@ -127,7 +127,7 @@ _LANGUAGES = st.sampled_from([*sorted({source.language or "" for source in FIXTU
 
 
 @pytest.mark.parametrize("spec", SPECS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=_BYTES, language=_LANGUAGES)
 @example(data=b"", language="python")
 @example(data=b"\xef\xbb\xbfdef f():\r\n    pass\r\n", language="python")
@@ -153,7 +153,7 @@ def test_truncated_code_keeps_the_contract(spec: str, source: SourceFile) -> Non
 HUGE = {
     "one line of 5 MB": ((b"say('" + b"a long text, " * 40 + b"');") * 9_500, "javascript"),
     "a word of 1 MB": (b"a" * 1_000_000, None),
-    "blanks before a word": (b" " * 2_000_000 + b"x", None),
+    "blanks before a word": (b" " * 1_200_000 + b"x", None),
     "nested brackets": (b"x = " + b"(" * 10_000 + b")" * 10_000, "python"),
     "unclosed brackets": (b"[" * 10_000, "javascript"),
     "50,000 lines": (b"def f(a):\n    return a + 1\n" * 25_000, "python"),

@@ -311,6 +311,19 @@ def test_use_is_written_down(tmp_path: Path) -> None:
     assert row == {"texts": 3, "distinct": 2, "embedded": 2}
 
 
+def test_what_is_missing_and_how_fast_it_went(tmp_path: Path) -> None:
+    """Missing texts are counted without embedding, and the rate comes from what was embedded before."""
+    cache = EmbeddingCache(tmp_path)
+    assert cache.rate(Hashing()) is None
+    keys = [embedding_cache.text_key(text) for text in _texts(3000)]
+    assert cache.missing(Hashing(), keys, kind="document") == 3000
+    cache.embed(Hashing(), _texts(2000), kind="document")
+    assert cache.missing(Hashing(), keys, kind="document") == 1000
+    rate = cache.rate(Hashing())
+    assert rate is not None
+    assert rate > 0
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_read_only_cache_is_a_clear_error(tmp_path: Path) -> None:
     """A folder that may not be written is named."""

@@ -217,7 +217,7 @@ def test_chance_recall_does_not_depend_on_chunk_size() -> None:
             for i, order in enumerate(rng.permutation(len(chunks)) for _ in range(800))
         ]
         values = [row["recall@480tok"] for row in evaluate([parse_measure("recall@480tok")], drawn).values()]
-        assert np.mean(values) == pytest.approx(0.5, abs=4 * np.std(values) / math.sqrt(len(values)))
+        assert np.mean(values) == pytest.approx(0.5, abs=float(4 * np.std(values) / math.sqrt(len(values))))
 
 
 def test_chunking_measures_use_half_open_spans() -> None:

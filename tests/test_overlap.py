@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -206,3 +208,19 @@ def test_overlapping_finds_every_pair_once(left: list[tuple[int, int]], right: l
     ]
     pairs = overlapping(columns(left), columns(right))
     assert list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)) == expected
+
+
+def test_the_benchmark_prints_one_row_per_size_and_rule() -> None:
+    """Sizes double from row to row; no time is judged here."""
+    from click.testing import CliRunner
+
+    from scripts.bench_overlap import command
+
+    done = CliRunner().invoke(
+        command, ["--chunks", "4000", "--steps", "2", "--rule", "any", "--rule", "min_cover", "--json"]
+    )
+    rows = json.loads(done.output)
+    assert [(row["chunks"], row["rule"]) for row in rows] == [
+        (2000, "any"), (2000, "min_cover"), (4000, "any"), (4000, "min_cover"),
+    ]  # fmt: skip
+    assert all(row["relevant"] for row in rows)

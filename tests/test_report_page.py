@@ -24,6 +24,7 @@ from evaluation.report.explorer import pack
 from evaluation.report.figures import svg
 from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.page import page
+from evaluation.report.promises import promise_table
 from evaluation.report.view import views
 from evaluation.results import Results
 
@@ -67,7 +68,7 @@ def _data(text: str) -> dict[str, Any]:
 
 def test_the_page_is_one_file_that_asks_for_nothing() -> None:
     """Every element is closed, nothing has an address outside the page, and the policy forbids the rest."""
-    parser = _tags(page(simulated_results(failed={"bad": "reason"}), audit=[{"measure": "ndcg@5", "symmetry": "no"}]))
+    parser = _tags(page(simulated_results(failed={"bad": "reason"})))
     assert parser.open == []
     assert {tag for tag, _ in parser.seen} & {"img", "link", "iframe", "object", "embed"} == set()
     links = [value for _, attrs in parser.seen for name, value in attrs.items() if name in {"href", "src"}]
@@ -174,3 +175,19 @@ def test_ticks_are_round_and_inside(low: float, high: float) -> None:
     assert all(low - 1e-9 <= value <= high + 1e-9 for value in found)
     steps = {round(b - a, 9) for a, b in pairwise(found)}
     assert len(steps) <= 1
+
+
+def test_the_page_says_what_the_measures_promise() -> None:
+    """Properties are rows, measures are columns; only what a measure declares is ticked."""
+    table = promise_table(["naurc@4000tok", "ndcg@5", "ndcg@10"])
+    assert table.header == ["property", "naurc@B", "ndcg@k"]
+    chance = next(row for row in table.rows if row[0].startswith("a random ranking"))
+    assert chance[1:] == ["✓", "·"]
+
+
+def test_bytes_that_are_not_utf8_are_shown_as_replacements(tmp_path: Path) -> None:
+    """Text read with surrogate escapes, in code, query and path, is written as valid UTF-8."""
+    write_report(simulated_results(queries=8, hostile="caf\udce9 "), tmp_path)
+    data = _data((tmp_path / "report.html").read_text("utf-8"))
+    assert "caf\ufffd " in data["settings"][0]["queries"][0]["text"]
+    assert "caf\ufffd " in data["files"][0]["path"]

@@ -6,7 +6,7 @@ import itertools
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
@@ -104,13 +104,16 @@ class ExperimentConfig(BaseModel):
     measures: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_MEASURES
     headline: str = Field("naurc@4000tok", description="The measure that the verdict is about.")
     rule: str = Field("any", description="When a chunk counts as relevant, for measures on chunk ids.")
+    duplicates: Literal["keep", "first", "equal"] = Field(
+        "keep", description="Identical files: keep all, index only the first, or count a copy of gold text as gold."
+    )
     budgets: tuple[Annotated[int, Field(gt=0)], ...] = Field(
         (250, 500, 1000, 2000, 4000, 8000), description="Points of the recall-against-budget curve, in tokens."
     )
     baseline: str | None = Field(None, description="Compare every chunker with this one instead of all pairs.")
     seed: int = 0
     flips: int = Field(100_000, gt=99, description="Sign flips of the permutation test.")
-    depth: int = Field(100, gt=0, description="Results kept per query, and more where a budget needs them.")
+    depth: int = Field(1000, gt=0, description="Deepest rank that is searched; what no budget reads is not kept.")
     nightly: NightlyConfig | None = Field(None, description="Settings of `chunkbench nightly`.")
     run: RunOptions = Field(
         RunOptions(), exclude=True, description="How it is run and shown; the results keep it beside the experiment."

@@ -48,7 +48,7 @@ def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
     plans = []
     missing: dict[tuple[str, str], set[bytes]] = {}
     for cell in cells:
-        snapshot = load_snapshot(cell.dataset)
+        snapshot = load_snapshot(cell.dataset, bench.config.duplicates)
         keys = stages.stage_keys(bench, snapshot, cell)
         states: dict[str, State] = {name: "cached" if bench.store.has(key) else "run" for name, key in keys.items()}
         made = attempt(lambda chunker: stages.chunk(bench, snapshot, chunker).value, cell.chunker)  # noqa: B023 - used now
@@ -84,7 +84,7 @@ def find_cell(cells: Sequence[CellKey], text: str) -> CellKey:
 
 def explain(bench: Workbench, cell: CellKey) -> Iterator[str]:
     """Yield, for each stage that would run, what differs from the nearest result in the store."""
-    keys = stages.stage_keys(bench, load_snapshot(cell.dataset), cell)
+    keys = stages.stage_keys(bench, load_snapshot(cell.dataset, bench.config.duplicates), cell)
     for stage, key in keys.items():
         if bench.store.has(key):
             yield f"{stage}: cached"

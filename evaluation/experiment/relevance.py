@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from chunkers.types import Span
@@ -27,11 +28,14 @@ def judge(rule: str, snapshot: Snapshot, chunks: CorpusChunks) -> Judgements:
     dataset = snapshot.dataset
     files = annotated_lines(dataset)
     wanted = {chunks.file_index[key] for key in files if key in chunks.file_index}
-    columns = chunks.columns
-    rows = []
-    for row, file in enumerate(columns["file"].tolist()):
-        if file in wanted:
-            key = chunks.files[file]
-            span = Span(*(int(columns[name][row]) for name in ("start", "end", "start_line", "end_line")))
-            rows.append(_Row(chunks.ids[row], key.repo, key.path, span))
+    rows = placed(chunks, files=wanted)
     return make_qrels(parse_rule(rule), dataset.queries, dataset.annotations, ChunkTable.of(files, rows))
+
+
+def placed(chunks: CorpusChunks, *, files: Collection[int] | None = None) -> Iterator[_Row]:
+    """Yield the chunks, of these files or of all, as an overlap rule sees them."""
+    columns = [chunks.columns[name].tolist() for name in ("file", "start", "end", "start_line", "end_line")]
+    for row, (file, *span) in enumerate(zip(*columns, strict=True)):
+        if files is None or file in files:
+            key = chunks.files[file]
+            yield _Row(chunks.ids[row], key.repo, key.path, Span(*span))

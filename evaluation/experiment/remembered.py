@@ -1,4 +1,4 @@
-"""Repositories whose files are kept in memory up to a bound: masking makes a second reading dear."""
+"""A repository whose files stay in memory once they were read: masking and git make a second reading dear."""
 
 from __future__ import annotations
 
@@ -8,69 +8,55 @@ from dataclasses import dataclass, field
 from chunkers.sources import Repository, Skipped
 from chunkers.types import SourceFile
 
-BOUND = 64_000_000
-"""Bytes of source that all repositories of a dataset keep together."""
-
 
 @dataclass
-class Memory:
-    """Files by repository and path, oldest first."""
+class Room:
+    """Bytes that may still be kept, shared by the repositories of a dataset."""
 
-    bound: int = BOUND
-    held: int = 0
-    files: dict[tuple[str, str], SourceFile] = field(default_factory=dict)
-
-    def add(self, key: tuple[str, str], source: SourceFile) -> None:
-        """Keep the file; the oldest ones make room."""
-        self.files[key] = source
-        self.held += len(source.data)
-        while self.held > self.bound and len(self.files) > 1:
-            self.held -= len(self.files.pop(next(iter(self.files))).data)
-
-    def has_room(self, source: SourceFile) -> bool:
-        """Return whether the file can be kept without losing another."""
-        return self.held + len(source.data) <= self.bound
+    left: int = 64_000_000
 
 
 @dataclass
 class Remembered:
-    """A repository that reads each file once, as long as the memory has room."""
+    """The same files as the repository inside, read from it once where there is room."""
 
-    repository: Repository
-    memory: Memory
-    paths: tuple[str, ...] | None = None
-    """All its files, once they have been seen."""
+    inner: Repository
+    room: Room
+    _held: dict[str, SourceFile] = field(default_factory=dict)
+    _paths: tuple[str, ...] | None = None
+    """All paths in order, where every file is held."""
 
     @property
     def name(self) -> str:
         """The name that queries refer to."""
-        return self.repository.name
+        return self.inner.name
 
     @property
     def skipped(self) -> Sequence[Skipped]:
-        """What was left out."""
-        return self.repository.skipped
+        """What was left out, each with a reason."""
+        return self.inner.skipped
 
     def files(self) -> Iterator[SourceFile]:
-        """Yield the files in path order; from memory only where all are there, since a stream must not push out."""
-        if self.paths is not None and all((self.name, path) in self.memory.files for path in self.paths):
-            yield from [self.memory.files[self.name, path] for path in self.paths]
+        """Yield the files in path order."""
+        if self._paths is not None:
+            yield from (self._held[path] for path in self._paths)
             return
         paths = []
-        for source in self.repository.files():
-            key = (self.name, source.path)
-            if key not in self.memory.files and self.memory.has_room(source):
-                self.memory.add(key, source)
+        for source in self.inner.files():
             paths.append(source.path)
-            yield source
-        self.paths = tuple(paths)
+            yield self._keep(source)
+        if len(paths) == len(self._held):
+            self._paths = tuple(paths)
 
     def read(self, path: str) -> SourceFile | None:
         """Return one file, or None where there is no such file."""
-        key = (self.name, path)
-        if key not in self.memory.files:
-            source = self.repository.read(path)
-            if source is None:
-                return None
-            self.memory.add(key, source)
-        return self.memory.files[key]
+        if path in self._held:
+            return self._held[path]
+        source = self.inner.read(path)
+        return None if source is None else self._keep(source)
+
+    def _keep(self, source: SourceFile) -> SourceFile:
+        if source.path not in self._held and len(source.data) <= self.room.left:
+            self.room.left -= len(source.data)
+            self._held[source.path] = source
+        return self._held.get(source.path, source)

@@ -96,7 +96,7 @@ def run_experiment(
     watch = watch or Watch()
     config = check(config)
     load_snapshot.cache_clear()  # files may have changed since this process last looked
-    snapshots = {spec: load_snapshot(spec) for spec in config.datasets}
+    snapshots = {spec: load_snapshot(spec, config.duplicates) for spec in config.datasets}
     bench = Workbench(config, cache)
     cells = cells_of(config)[shard.number - 1 :: shard.of] if shard else cells_of(config)
     failed = _prepare(bench, snapshots, cells, overwrite)
@@ -192,16 +192,16 @@ def _phase(
 
 
 def _chunk(bench: Workbench, seen: Mapping[str, str], pair: tuple[str, str]) -> None:
-    stages.chunk(bench, same_snapshot(pair[0], seen[pair[0]]), pair[1])
+    stages.chunk(bench, same_snapshot(pair[0], bench.config.duplicates, seen[pair[0]]), pair[1])
 
 
 def _embed(bench: Workbench, seen: Mapping[str, str], part: stages.EmbeddingPart) -> None:
     dataset = part.corpus[0]
-    stages.embed(bench, same_snapshot(dataset, seen[dataset]), part)
+    stages.embed(bench, same_snapshot(dataset, bench.config.duplicates, seen[dataset]), part)
 
 
 def _score(bench: Workbench, seen: Mapping[str, str], cell: CellKey) -> None:
-    stages.score(bench, same_snapshot(cell.dataset, seen[cell.dataset]), cell)
+    stages.score(bench, same_snapshot(cell.dataset, bench.config.duplicates, seen[cell.dataset]), cell)
 
 
 def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRecord, dict[str, str]]:

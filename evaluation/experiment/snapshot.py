@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from chunkers.errors import UsageError
 from chunkers.sources import Repository, fingerprint
 from evaluation.experiment.corpus_chunks import FileKey
-from evaluation.experiment.remembered import Memory, Remembered
+from evaluation.experiment.remembered import Remembered, Room
+from ground_truth.duplicates import apply_duplicates
 from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset
+
+_REMEMBERED = 64_000_000
+"""Bytes of source files that are kept in memory; masking makes a second reading dear."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +38,24 @@ class Snapshot:
         return _digest([self.corpus, self.queries, self.annotations])
 
     def read(self, file: FileKey) -> bytes:
-        """Return a file's bytes as they are indexed."""
-        source = self._repositories[file.repo].read(file.path)
-        if source is None:
-            raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
-        return source.data
+        """Return a file's bytes as they are indexed; what was read last is remembered, up to a bound."""
+        if file not in self._recent:
+            source = self._repositories[file.repo].read(file.path)
+            if source is None:
+                raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
+            self._recent[file] = source.data
+            self._held[0] += len(source.data)
+            while self._held[0] > _REMEMBERED and len(self._recent) > 1:
+                self._held[0] -= len(self._recent.pop(next(iter(self._recent))))
+        return self._recent[file]
+
+    @functools.cached_property
+    def _recent(self) -> dict[FileKey, bytes]:
+        return {}
+
+    @functools.cached_property
+    def _held(self) -> list[int]:
+        return [0]
 
     @functools.cached_property
     def _repositories(self) -> dict[str, Repository]:
@@ -61,14 +79,12 @@ class Snapshot:
         }
 
 
-@functools.lru_cache(maxsize=2)
-def load_snapshot(spec: str) -> Snapshot:
-    """Return the dataset; it must have repositories with files, and queries with annotations."""
-    dataset = DATASETS.create(spec).load()
+@functools.lru_cache(maxsize=16)
+def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
+    """Return the dataset under a policy for identical files; it must have queries."""
+    dataset = apply_duplicates(_remembering(DATASETS.create(spec).load()), duplicates)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
-    memory = Memory()
-    dataset = replace(dataset, repositories=tuple(Remembered(each, memory) for each in dataset.repositories))
     corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}
     return Snapshot(
         spec=spec,
@@ -79,13 +95,19 @@ def load_snapshot(spec: str) -> Snapshot:
     )
 
 
-def same_snapshot(spec: str, seen: str) -> Snapshot:
+def same_snapshot(spec: str, duplicates: str, seen: str) -> Snapshot:
     """Return the dataset as the run saw it, in whichever process; raise where its files have changed since."""
-    if load_snapshot(spec).fingerprint != seen:
+    if load_snapshot(spec, duplicates).fingerprint != seen:
         load_snapshot.cache_clear()  # this worker may have loaded it for an earlier run
-        if load_snapshot(spec).fingerprint != seen:
+        if load_snapshot(spec, duplicates).fingerprint != seen:
             raise UsageError(f"dataset {spec!r} is not the same here as where the run began: run again on one state")
-    return load_snapshot(spec)
+    return load_snapshot(spec, duplicates)
+
+
+def _remembering(dataset: Dataset) -> Dataset:
+    room = Room()
+    remembered = tuple(Remembered(repository, room) for repository in dataset.repositories)
+    return dataclasses.replace(dataset, repositories=remembered)
 
 
 def _plain(value: Any) -> list[Any]:  # noqa: ANN401 - any dataclass with slots

@@ -220,6 +220,7 @@ def _retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey, chunks: Corpu
     ranking: dict[str, Sequence[Hit]] = {}
     seconds = {"embed": 0.0, "retrieve": 0.0}
     lengths: list[np.ndarray] = []
+    measured: dict[str, list[float]] = {}
     spaces = chunks.repository_rows if dataset.scope == "repository" else {"": range(len(chunks))}
     for repo, rows in spaces.items():
         asked = [query for query in dataset.queries if dataset.scope == "all" or query.repo == repo]
@@ -244,9 +245,18 @@ def _retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey, chunks: Corpu
             ranking[query.id] = [Hit(rows[hit.position], hit.score) for hit in hits[:last]]
         seconds["embed"] += embedded - started
         seconds["retrieve"] += time.perf_counter() - embedded
+        for name, value in getattr(retriever, "diagnostics", _none)(space, batch, depth=config.depth).items():
+            measured.setdefault(name, []).append(value)
     for query in dataset.queries:
         ranking.setdefault(query.id, [])
-    return Timed(Retrieved(ranking, {"truncated": _truncated(lengths, encoder.max_tokens)}), seconds)
+    facts: dict[str, Any] = {"truncated": _truncated(lengths, encoder.max_tokens)}
+    facts |= {name: float(np.mean(values)) for name, values in measured.items()}
+    return Timed(Retrieved(ranking, facts), seconds)
+
+
+def _none(_space: SearchSpace, _queries: QueryBatch, *, depth: int) -> dict[str, float]:  # noqa: ARG001 - as `diagnostics`
+    """Return nothing, for a retriever that measures nothing about itself."""
+    return {}
 
 
 def _truncated(lengths: Sequence[np.ndarray], window: int | None) -> dict[str, float] | None:

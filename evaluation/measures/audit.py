@@ -1,12 +1,14 @@
 """The property table, executed: what each measure has, over all rankings of small worlds, against what it declares.
 
-Cutoffs cover the whole list and budgets half of the text, so that what a measure does is seen, not what it cuts off.
+Two worlds: five items that are ranked in every order, where a cutoff covers all of them and a budget half of their
+text; and one file cut into chunks of several sizes, where a cutoff is two chunks and a budget half of the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -57,13 +59,16 @@ class Finding(NamedTuple):
         return self.declared and self.holds is not True
 
 
-def audit() -> list[Finding]:
+@cache
+def audit() -> tuple[Finding, ...]:
     """Return the findings for every registered measure and property."""
-    return [
+    return tuple(
         finding
         for cls in measure_classes().values()
-        for finding in audit_measure(specimen(cls, units=25), specimen(cls, units=6))
-    ]
+        for finding in audit_measure(
+            specimen(cls, budget=25, cutoff=len(world.ITEMS)), specimen(cls, budget=world.FILE_UNITS // 2, cutoff=2)
+        )
+    )
 
 
 def audit_measure(items: Measure, chunks: Measure) -> list[Finding]:
@@ -82,14 +87,14 @@ def audit_measure(items: Measure, chunks: Measure) -> list[Finding]:
     return findings
 
 
-def specimen(cls: type[Measure], *, units: int) -> Measure:
-    """Return the measure with a budget of so many units, or a cutoff of all items."""
+def specimen(cls: type[Measure], *, budget: int, cutoff: int) -> Measure:
+    """Return the measure with this budget or cutoff, whichever it takes."""
     if issubclass(cls, BudgetMeasure):
-        return cls(budget=units)
+        return cls(budget=budget)
     if issubclass(cls, ToRecall):
         return cls(recall=0.5)
     if issubclass(cls, RankedMeasure):
-        return cls(cutoff=len(world.ITEMS))
+        return cls(cutoff=cutoff)
     return cls()
 
 

@@ -70,6 +70,13 @@ def chunk_case(
     ranking: Sequence[tuple[int, int]], chunks: Sequence[tuple[int, int]], *, gold: Sequence[int] = GOLD_PLACES[1]
 ) -> Case:
     """Return a case over one file of twelve units: a chunk that shares any unit of gold is relevant."""
+    return _chunk_case(tuple(ranking), tuple(chunks), tuple(gold))
+
+
+@cache
+def _chunk_case(
+    ranking: tuple[tuple[int, int], ...], chunks: tuple[tuple[int, int], ...], gold: tuple[int, ...]
+) -> Case:
     names = {chunk: f"{chunk[0]}-{chunk[1]}" for chunk in (*chunks, *ranking)}
     relevant = {name: 1.0 for (start, end), name in names.items() if any(start <= unit < end for unit in gold)}
     shown = [names[chunk] for chunk in ranking]

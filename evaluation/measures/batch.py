@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +26,9 @@ class Batch:
     """Cases in order, and the work on them that is done once for all measures."""
 
     def __init__(self, cases: Sequence[Case], measures: Sequence[Measure]) -> None:
-        for case in cases:
-            engine.check_once(case)
         self.cases = cases
         self.measures = measures
+        self._checked_rankings = False
         self._trec: dict[tuple[str, str], dict[str, np.ndarray]] = {}
         self._readings: dict[SizeUnit | None, Reading] = {}
 
@@ -57,7 +56,12 @@ class Batch:
 
     def _run_engine(self, measure: TrecMeasure) -> dict[str, np.ndarray]:
         together: list[Any] = [m for m in self.measures if getattr(m, "gains_key", None) == measure.gains_key]
+        if measure not in together:
+            raise ValueError(f"{measure} is not one of the batch's measures")
         depth = deepest(together)
+        if depth is not None:
+            # Runs that are made of whole rankings show a repeated chunk by themselves.
+            self._check_rankings()
         runs, qrels = {}, {}
         for case, grades in zip(self.cases, self.grades, strict=True):
             if case.ranking:
@@ -65,6 +69,12 @@ class Batch:
             qrels[case.query_id] = measure.integer_gains(grades)
         query_ids = [case.query_id for case in self.cases]
         return engine.trec_scores(query_ids, runs, qrels, {m.trec_name for m in together})
+
+    def _check_rankings(self) -> None:
+        if not self._checked_rankings:
+            for case in self.cases:
+                engine.check_once(case)
+            self._checked_rankings = True
 
     @cached_property
     def texts(self) -> list[TextCase]:
@@ -98,6 +108,7 @@ class Batch:
     @cached_property
     def gains(self) -> np.ndarray:
         """The grade at each rank that any measure looks at, a row per case; 0 where there is none or it is below 0."""
+        self._check_rankings()
         depth = deepest([m for m in self.measures if "grades" in m.needs])
         rows = [
             list(map(grades.get, case.ranking[:depth], repeat(0)))
@@ -120,8 +131,10 @@ class Batch:
 
     def relevant_counts(self, rel: str = "") -> np.ndarray:
         """Return how many chunks are relevant to each query."""
-        passes = relevance(rel)
-        return np.array([sum(map(passes, grades.values())) for grades in self.grades], dtype=float)
+        sizes = [len(grades) for grades in self.grades]
+        values = np.fromiter(chain.from_iterable(grades.values() for grades in self.grades), float, sum(sizes))
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        return np.bincount(owner, weights=relevance(rel)(values), minlength=len(sizes))
 
 
 def deepest(measures: Sequence[Measure]) -> int | None:

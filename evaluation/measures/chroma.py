@@ -51,7 +51,7 @@ class ChromaPrecision(ChromaMeasure):
     label: ClassVar[str] = "chroma_precision"
     pattern: ClassVar[str] = "chroma_precision@k"
     definition: ClassVar[str] = "gold bytes in the first k results, counted once, over all bytes of these results"
-    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename duplicate".split())
+    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename".split())
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return gold shown over bytes sent."""
@@ -66,7 +66,7 @@ class ChromaIou(ChromaMeasure):
     label: ClassVar[str] = "chroma_iou"
     pattern: ClassVar[str] = "chroma_iou@k"
     definition: ClassVar[str] = "gold bytes in the first k results, over all their bytes plus the gold they miss"
-    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename duplicate".split())
+    properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename".split())
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return gold shown over bytes sent plus gold missed."""

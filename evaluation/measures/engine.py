@@ -20,7 +20,10 @@ Gains = Mapping[str, float]
 def run_of(case: Case, depth: int | None) -> dict[str, int]:
     """Return the first results as scores that fall with the rank: trec_eval compares float32, and ids on ties."""
     ranking = case.ranking if depth is None else case.ranking[:depth]
-    return dict(zip(ranking, range(len(ranking), 0, -1), strict=True))
+    run = dict(zip(ranking, range(len(ranking), 0, -1), strict=True))
+    if len(run) != len(ranking):
+        check_once(case)
+    return run
 
 
 def check_once(case: Case) -> None:
@@ -36,7 +39,7 @@ def integer_gains(gains: Gains) -> Mapping[str, int]:
     if set(map(type, values)) <= {int} and (not gains or (min(values) >= 0 and max(values) <= 1000)):
         return gains  # type: ignore[return-value]  # checked above
     # A gain above 0 stays above 0, so that "relevant" and "has a gain" remain the same thing.
-    scaled = {key: max(1, round(value * SCALE)) if value > 0 else 0 for key, value in gains.items()}
+    scaled = {key: max(1, round(float(value) * SCALE)) if value > 0 else 0 for key, value in gains.items()}
     # trec_eval keeps a table as long as the largest grade: small numbers are much faster.
     common = gcd(*scaled.values())
     return {key: value // common for key, value in scaled.items()} if common > 1 else scaled

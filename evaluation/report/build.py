@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from evaluation.report.documents import comparisons_csv, csv_text, latex, markdown
 from evaluation.report.page import page
 from evaluation.report.view import views
+from evaluation.report.words import writable
 from evaluation.results import Results
 
 
-def write_report(results: Results, out_dir: Path, *, audit: Sequence[Mapping[str, Any]] = ()) -> list[Path]:
+def write_report(results: Results, out_dir: Path) -> list[Path]:
     """Write report.html, summary.md, tables.tex, table.csv and comparisons.csv, and return their paths."""
     found = views(results)
     made = {
-        "report.html": page(results, audit=audit),
+        "report.html": page(results),
         "summary.md": markdown(found),
         "tables.tex": latex(found),
         "table.csv": csv_text(found),
@@ -33,7 +32,7 @@ def _write(path: Path, text: str) -> Path:
     handle, draft = tempfile.mkstemp(prefix=".draft-", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            out.write(text)
+            out.write(writable(text))
         # mkstemp makes a file for its owner only; a report is for reading.
         Path(draft).chmod(0o644)
         Path(draft).replace(path)

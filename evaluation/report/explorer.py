@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.view import View
-from evaluation.report.words import scale
+from evaluation.report.words import scale, writable
 from evaluation.results import HitRecord, QueryRecord, Results
 
 LIMIT = 3_900_000
@@ -50,7 +50,7 @@ def pack(results: Results, views: list[View], *, limit: int = LIMIT) -> Packed:
         if len(raw) > _DENSEST * limit:
             continue
         # mtime 0: the same results give the same page.
-        data = base64.b64encode(gzip.compress(raw.encode(), 9, mtime=0)).decode()
+        data = base64.b64encode(gzip.compress(writable(raw).encode(), 9, mtime=0)).decode()
         packed = Packed(data, _note(fill))
         if len(data) <= limit:
             break

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import pack
+from evaluation.report.promises import promise_table
 from evaluation.report.sections import (
     curve_figure,
     forest_figure,
@@ -19,7 +20,7 @@ from evaluation.report.sections import (
     scatter_figure,
     size_figure,
 )
-from evaluation.report.tables import Table, comparison_table, health_table, published_table, ranking_table
+from evaluation.report.tables import comparison_table, health_table, published_table, ranking_table
 from evaluation.report.verdict import sentences
 from evaluation.report.view import View, views
 from evaluation.report.words import plural
@@ -28,8 +29,8 @@ from evaluation.results import Results
 _TEMPLATES = "evaluation.report", "templates"
 
 
-def page(results: Results, *, audit: Sequence[Mapping[str, Any]] = ()) -> str:
-    """Return the page; ``audit`` is one row per measure, column → text."""
+def page(results: Results) -> str:
+    """Return the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     found = views(results)
@@ -52,7 +53,7 @@ def page(results: Results, *, audit: Sequence[Mapping[str, Any]] = ()) -> str:
         datasets=[{"name": dataset["name"], "words": _facts(dataset, results)} for dataset in results.datasets],
         explorer=packed,
         has_queries=any(row.cell.hits for view in found for row in view.rows),
-        audit=_audit_table(audit),
+        promises=promise_table(name for view in found for name in view.measures),
         why=WHY_NOT_COMPARABLE,
         config=_pretty(results.config),
         environment=_pretty(results.environment),
@@ -93,14 +94,6 @@ def _facts(dataset: Mapping[str, Any], results: Results) -> str:
     return words + mined + (f"; files skipped: {skipped}" if skipped else "")
 
 
-def _audit_table(rows: Sequence[Mapping[str, Any]]) -> Table | None:
-    if not rows:
-        return None
-    header = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [[str(row.get(name, "")) for name in header] for row in rows]
-    return Table("", header, cells, words=set(range(len(header))))
-
-
 def policy(style: str, script: str) -> str:
     """Return a policy under which only this style and this script take effect, and nothing is requested."""
     return (
@@ -114,6 +107,7 @@ def _digest(text: str) -> str:
 
 
 def asset(name: str) -> str:
+    """Return the text of a template file."""
     return resources.files(_TEMPLATES[0]).joinpath(_TEMPLATES[1], name).read_text("utf-8")
 
 

@@ -45,16 +45,24 @@ def ranking_table(view: View) -> Table:
 
 def published_table(view: View) -> Table:
     """Return the published protocol, each score with that of a random ranking in brackets where it is known."""
-    header = ["chunker", *view.published]
-    header += ["relevant per query", "uncovered", "chunks", "tokens behind 5", "tokens behind 10"]
+    # What stands behind a rank comes first: without it the scores cannot be read.
+    header = ["chunker", "chunks", "relevant per query", "tokens behind 5", "tokens behind 10", "uncovered"]
     rows = []
     for row in view.rows:
-        cells = [row.chunker, *(score(name, row.mean(name)) + _chance(row, name) for name in view.published)]
         chunks = row.cell.chunks
-        tokens = chunks.get("tokens_at", {})
-        cells += [number(_real(chunks.get("relevant_per_query")), digits=1)]
-        cells += [whole(chunks, "uncovered_queries"), whole(chunks, "count"), whole(tokens, "5"), whole(tokens, "10")]
-        rows.append(cells)
+        tokens = chunks.get("tokens_at") or {}
+        rows.append(
+            [
+                row.chunker,
+                whole(chunks, "count"),
+                number(_real(chunks.get("relevant_per_query")), digits=1),
+                whole(tokens, "5"),
+                whole(tokens, "10"),
+                whole(chunks, "uncovered_queries"),
+                *(score(name, row.mean(name)) + _chance(row, name) for name in view.published),
+            ]
+        )
+    header += view.published
     return Table("Published protocol: measures on chunk ids", header, rows)
 
 

@@ -93,3 +93,8 @@ def sparkline(values: list[float]) -> str:
     """Return shares as one block character each, on the fixed scale 0 … 1."""
     blocks = "▁▂▃▄▅▆▇█"
     return "".join(" " if math.isnan(v) else blocks[min(7, max(0, int(v * 8)))] for v in values)
+
+
+def writable(text: str) -> str:
+    """Return text that UTF-8 can hold: what was not UTF-8 in a source file shows as a replacement character."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

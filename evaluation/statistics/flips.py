@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _BLOCK_CELLS = 4_000_000
-"""Signs per block: large enough for a fast product, small enough to stay out of swap (32 MB)."""
+"""Signs per block (32 MB): in smaller ones the threads of the product wait for each other most of the time."""
 _TIE = 1e-9
 """Two sums count as equal within this share of their scale, so that rounding never breaks a tie."""
 
@@ -72,7 +72,10 @@ def _all_signs(units: int) -> Iterator[np.ndarray]:
 def _random_signs(units: int, flips: int, seed: int) -> Iterator[np.ndarray]:
     rng = np.random.default_rng(seed)
     block = max(8, _BLOCK_CELLS // units // 8 * 8)
+    # One array for all blocks: fresh memory would cost more than the product.
+    signs = np.empty((units, block))
     for start in range(0, flips, block):
         width = min(block, flips - start)
         packed = rng.integers(0, 256, size=(units, -(-width // 8)), dtype=np.uint8)
-        yield np.unpackbits(packed, axis=1, count=width).astype(np.float64)
+        np.copyto(signs[:, :width], np.unpackbits(packed, axis=1, count=width))
+        yield signs[:, :width]

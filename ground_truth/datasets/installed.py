@@ -17,7 +17,9 @@ from ground_truth.masking import mask_docstrings
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.types import Dataset
 
-DEFAULT_PACKAGES = "click,requests,tqdm,pathspec,markdown_it,bm25s,charset_normalizer"
+DEFAULT_PACKAGES = (
+    "click,requests,tqdm,pathspec,markdown_it,bm25s,charset_normalizer,tiktoken,typing_inspection,safetensors"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,7 +38,7 @@
       for (const [first, text] of file.runs) text.split("\n").forEach((line, k) => lines.set(first + k, line));
       return { path: file.path, lines };
     });
-    const ui = Object.fromEntries(["setting", "left", "right", "filter", "repo", "search", "count", "list", "detail"].map((n) => [n, byId("x-" + n)]));
+    const ui = Object.fromEntries(["setting", "left", "right", "filter", "repo", "search", "count", "list", "more", "detail"].map((n) => [n, byId("x-" + n)]));
     let setting = null;
     let shown = [];
     let limit = PAGE;
@@ -98,15 +98,8 @@
         option.addEventListener("click", () => choose(place));
         return option;
       });
-      if (shown.length > limit) {
-        const more = el("button", "more", "Show " + Math.min(PAGE, shown.length - limit) + " more");
-        more.type = "button";
-        more.addEventListener("click", () => {
-          limit += PAGE;
-          drawList();
-        });
-        rows.push(more);
-      }
+      ui.more.hidden = shown.length <= limit;
+      ui.more.textContent = "Show " + Math.min(PAGE, shown.length - limit) + " more";
       ui.list.replaceChildren(...rows);
       mark();
     };
@@ -205,6 +198,10 @@
     ui.setting.addEventListener("change", useSetting);
     for (const control of [ui.left, ui.right, ui.filter, ui.repo]) control.addEventListener("change", select);
     ui.search.addEventListener("input", select);
+    ui.more.addEventListener("click", () => {
+      limit += PAGE;
+      drawList();
+    });
     ui.list.addEventListener("keydown", (event) => {
       const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 10, PageUp: -10 };
       const last = Math.min(shown.length, limit) - 1;

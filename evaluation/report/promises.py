@@ -1,0 +1,21 @@
+"""What the measures of a report promise: the properties they declare, which `chunkbench audit` checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from evaluation.measures.audit import PROPERTIES
+from evaluation.measures.registry import parse_measure
+from evaluation.report.tables import Table
+
+
+def promise_table(measures: Iterable[str]) -> Table:
+    """Return the properties as rows and the measures as columns; cutoffs of one measure share a column."""
+    declared = {parse_measure(name).pattern: parse_measure(name).properties for name in measures}
+    header = ["property", *declared]
+    rows = [
+        [meaning, *("✓" if name in has else "·" for has in declared.values())]
+        for name, meaning in PROPERTIES.items()
+        if any(name in has for has in declared.values())
+    ]
+    return Table("What the measures promise", header, rows)
