@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluation.experiment.config import DEFAULT_CHUNKERS
 from scripts.nightly_lab import CHUNKER, Lab
 
 Check = tuple[str, bool, str]
@@ -163,9 +164,9 @@ def main() -> int:
     """Run the parts and print one line for each thing that was to hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", choices=["week", "trouble", "quiet", "cost", []])
-    parser.add_argument("--package", default="click", help="the installed package whose source moves")
+    parser.add_argument("--package", default="jinja2", help="the installed package whose source moves")
     parser.add_argument("--cost-package", default="networkx", help="the same for the part that takes the time")
-    parser.add_argument("--embedder", default="hashing", help="the embedder of the part that takes the time")
+    parser.add_argument("--embedder", default="minilm", help="its embedder; with the model it takes ten minutes")
     chosen = parser.parse_args()
     parts = chosen.parts or ["week", "trouble", "quiet", "cost"]
     held = True
@@ -184,7 +185,8 @@ def main() -> int:
             elif part == "quiet":
                 checks = quiet_nights()
             else:
-                checks = cost(lab(part, chosen.cost_package, embedder=chosen.embedder, queries=200))
+                options = {"embedder": chosen.embedder, "queries": 200, "chunkers": DEFAULT_CHUNKERS}
+                checks = cost(lab(part, chosen.cost_package, **options))
             for what, holds, figures in checks:
                 held = held and holds
                 print(f"{'ok  ' if holds else 'FAIL'} {what}: {figures}", flush=True)

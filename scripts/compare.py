@@ -63,10 +63,12 @@ def command(
     """Compare chunkers on TARGET: an experiment file, a repository, or the embedded dataset."""
     from evaluation.experiment.executors import make_executor
     from evaluation.experiment.run import Shard, check, run_experiment
+    from evaluation.experiment.snapshot import load_snapshot
     from evaluation.report.build import write_report
     from evaluation.results_folder import check_output, to_json, write_results
     from scripts.progress import watching
 
+    load_snapshot.cache_clear()  # files may have changed since this process last looked
     config = check(_config(target, annotations, options))
     run = config.run
     part = Shard.parse(run.shard) if run.shard else None

@@ -39,13 +39,20 @@ Exit codes: 0 nothing got worse, 1 some cells failed, 2 usage (also: another run
 @click.command(epilog=_EXAMPLES)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--history", type=click.Path(path_type=Path), help="History folder [as FILE says].")
-@click.option("--engine", default="processes", show_default=True, help="serial, processes, ray or ray://HOST:PORT.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes [all cores].")
+@click.option("--engine", help="serial, processes, ray or ray://HOST:PORT [as FILE says].")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes [as FILE says, or all cores].")
 @click.option("--summary", type=click.Path(path_type=Path), help="Also write the JSON summary to this file.")
 @click.option("--quiet", is_flag=True, help="Print nothing when nothing failed and nothing got worse.")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON summary.")
 def command(
-    *, file: Path, history: Path | None, engine: str, jobs: int | None, summary: Path | None, quiet: bool, as_json: bool
+    *,
+    file: Path,
+    history: Path | None,
+    engine: str | None,
+    jobs: int | None,
+    summary: Path | None,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Run the experiment of FILE, store it in the history, and compare it with the last accepted run."""
     from datetime import UTC, datetime
@@ -60,10 +67,13 @@ def command(
     from scripts.progress import watching
 
     config = load_config(file)
+    if summary is not None:
+        # A webhook must not be sent last night's news where this night does not come to its end.
+        summary.unlink(missing_ok=True)
     # Beside the file, not where the scheduler happened to start: cron starts in the home folder.
     place = history or file.parent / Path((config.nightly or NightlyConfig()).history).expanduser()
     with watching() as watch:
-        shop = Shop(cache_folder(), make_executor(engine, jobs), watch)
+        shop = Shop(cache_folder(), make_executor(engine or config.run.engine, jobs or config.run.jobs), watch)
         night = run_night(config, History(place), shop, now=datetime.now(UTC))
     found = json.dumps(night_json(night), indent=1, ensure_ascii=False)
     if summary is not None:

@@ -141,7 +141,8 @@ def make_config(values: Mapping[str, Any], *, source: str = "options") -> Experi
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            known = {("nightly",): NightlyConfig, ("run",): RunOptions}.get(first["loc"][:-1], ExperimentConfig)
+            tables: dict[tuple[int | str, ...], type[BaseModel]] = {("nightly",): NightlyConfig, ("run",): RunOptions}
+            known = tables.get(first["loc"][:-1], ExperimentConfig)
             hint = nearest(str(first["loc"][-1]), known.model_fields)
             raise UsageError(f"{source}: unknown key {key!r}.{hint}") from None
         raise UsageError(f"{source}: {key}: {first['msg'].removeprefix('Value error, ')}") from None

@@ -95,7 +95,6 @@ def run_experiment(
     """Return the results of every cell; a cell that failed is there with its reason."""
     watch = watch or Watch()
     config = check(config)
-    load_snapshot.cache_clear()  # files may have changed since this process last looked
     snapshots = {spec: load_snapshot(spec, config.duplicates) for spec in config.datasets}
     bench = Workbench(config, cache)
     cells = cells_of(config)[shard.number - 1 :: shard.of] if shard else cells_of(config)

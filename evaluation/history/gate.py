@@ -70,7 +70,7 @@ class _Pair(NamedTuple):
 
     @property
     def difference(self) -> np.ndarray:
-        return self.now - self.before
+        return np.asarray(self.now - self.before)
 
 
 def count_queries(now: Results, before: Results) -> dict[str, QueryCount]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from evaluation.experiment.config import ExperimentConfig, NightlyConfig
 from evaluation.experiment.environment import environment
 from evaluation.experiment.run import check
+from evaluation.experiment.snapshot import load_snapshot
 from evaluation.history.accepted import accept, acceptances
 from evaluation.history.baseline import Baseline, find_baseline
 from evaluation.history.comparison import Night, compare_runs, limits_of, measures_of
@@ -27,6 +28,8 @@ def run_night(config: ExperimentConfig, history: History, shop: Shop, *, now: da
     """Run, compare and store; what was found is in the run's folder, in the history's summary and returned."""
     config = check(config)
     nightly = config.nightly or NightlyConfig()
+    # A folder may have changed since this process looked at it last.
+    load_snapshot.cache_clear()
     with history.writing():
         records, damaged = history.records()
         base = find_baseline(history)

@@ -15,10 +15,9 @@ from evaluation.experiment.code import code_of, plugin_inputs
 from evaluation.experiment.config import ExperimentConfig
 from evaluation.experiment.environment import environment
 from evaluation.experiment.executors import Executor
-from evaluation.experiment.plan import stage_keys
 from evaluation.experiment.run import Watch, run_experiment
 from evaluation.experiment.snapshot import load_snapshot
-from evaluation.experiment.stages import Workbench
+from evaluation.experiment.stages import Workbench, stage_keys
 from evaluation.history.folder import DamagedRunError, History
 from evaluation.history.pins import Pin, renamed
 from evaluation.history.record import CellOrigin, RunRecord
@@ -57,7 +56,7 @@ def night_key(config: ExperimentConfig, pins: Sequence[Pin]) -> str:
         "datasets": [
             {
                 "loader": plugin_inputs(DATASETS.create(each.spec)),
-                "fingerprint": None if each.commit else load_snapshot(each.spec).fingerprint,
+                "fingerprint": None if each.commit else load_snapshot(each.spec, config.duplicates).fingerprint,
             }
             for each in pins
         ],
@@ -97,26 +96,23 @@ def _make(config: ExperimentConfig, pins: Sequence[Pin], shop: Shop, draft: Path
     made = run_experiment(pinned, cache=shop.cache, executor=shop.executor, watch=shop.watch)
     bench = Workbench(pinned, shop.cache)
     written = {each.spec: each.written for each in pins}
-    cells = tuple(
-        CellOrigin(
-            cell.key._replace(dataset=written[cell.key.dataset]),
-            cell.status,
-            cell.reason,
-            {name: key.inputs for name, key in stage_keys(bench, load_snapshot(cell.key.dataset), cell.key).items()},
-        )
-        for cell in made.cells
-    )
+    cells = []
+    for cell in made.cells:
+        keys = stage_keys(bench, load_snapshot(cell.key.dataset, config.duplicates), cell.key)
+        inputs = {name: key.inputs for name, key in keys.items()}
+        cells.append(CellOrigin(cell.key._replace(dataset=written[cell.key.dataset]), cell.status, cell.reason, inputs))
     results = renamed(made, written)
     write_results(results, draft)
     write_report(results, draft)
-    return Produced(results, {each.written: _source(each) for each in pins}, cells, reused=False)
+    sources = {each.written: _source(each, config.duplicates) for each in pins}
+    return Produced(results, sources, tuple(cells), reused=False)
 
 
-def _source(pinned: Pin) -> dict[str, Any]:
+def _source(pinned: Pin, duplicates: str) -> dict[str, Any]:
     loader = plugin_inputs(DATASETS.create(pinned.spec))
     return {
-        "loader": {name: loader[name] for name in ("class", "version", "code")},
-        "fingerprint": load_snapshot(pinned.spec).fingerprint,
+        "loader": {name: loader[name] for name in ("class", "version", "code")} | {"duplicates": duplicates},
+        "fingerprint": load_snapshot(pinned.spec, duplicates).fingerprint,
         "root": str(pinned.root) if pinned.root else None,
         "ref": pinned.ref,
         "commit": pinned.commit,

@@ -134,11 +134,11 @@ def _changes(night: Night) -> list[str]:
         count = "commits unknown to the clone" if found.count is None else plural(found.count, "commit")
         lines.append(f"- {_text(dataset)}: `{found.before[:12]}..{found.now[:12]}`, {count}")
         lines += [f"  - {_text(subject)}" for subject in found.subjects]
-    for dataset, count in night.queries.items():
-        if count.appeared or count.vanished:
+    for dataset, asked in night.queries.items():
+        if asked.appeared or asked.vanished:
             lines.append(
-                f"- {_text(dataset)}: {plural(count.shared, 'query')} shared, "
-                f"{count.appeared:,} appeared, {count.vanished:,} vanished"
+                f"- {_text(dataset)}: {plural(asked.shared, 'query')} shared, "
+                f"{asked.appeared:,} appeared, {asked.vanished:,} vanished"
             )
     lines += [f"- {_text(each.words)}" for each in night.differences]
     return lines
