@@ -139,7 +139,8 @@ class EmbeddingCache:
         for start in range(0, len(missing), _WINDOW):
             rows = missing[start : start + _WINDOW]
             counts[rows] = encoder.count_tokens([texts[at] for at in distinct.first[rows].tolist()])
-        return counts[distinct.places]
+        lengths: np.ndarray = counts[distinct.places]
+        return lengths
 
     def missing(self, encoder: Encoder, keys: Collection[bytes], *, kind: str) -> int:
         """Return how many of these texts, given by `text_key`, have no vector yet."""

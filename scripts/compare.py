@@ -37,11 +37,16 @@ Examples:
 @click.option("--measure", "measures", multiple=True, metavar="NAME", help="Measures, e.g. ndcg@10, recall@4000tok.")
 @click.option("--headline", metavar="NAME", help="The measure that the verdict is about [naurc@4000tok].")
 @click.option("--rule", metavar="RULE", help="When a chunk counts as relevant [any].")
+@click.option(
+    "--duplicates",
+    type=click.Choice(["keep", "first", "equal"]),
+    help="Identical files: keep all [this one], index only the first, or count a copy of gold text as gold.",
+)
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--seed", type=int, help="Seed of the statistics [0].")
 @click.option("--flips", type=click.IntRange(min=100), help="Sign flips of the permutation test [100000].")
-@click.option("--depth", type=click.IntRange(min=1), help="Results kept per query, and more for a budget [100].")
+@click.option("--depth", type=click.IntRange(min=1), help="Results kept per query, and more for a budget [1000].")
 @click.option("--out", type=click.Path(), help="Results folder [results/NAME-HASH].")
 @click.option("--engine", help="serial, processes, ray or ray://HOST:PORT [processes].")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes [all cores].")
