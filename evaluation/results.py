@@ -117,15 +117,31 @@ def merge_results(parts: Iterable[Results]) -> Results:
                 raise UsageError(f"two runs disagree about {' × '.join(cell.key)}: their versions differ")
         queries.update({(query.dataset, query.id): query for query in part.queries})
         texts.update(part.texts)
+    chunkers = {cell.key.chunker for cell in cells.values()}
+    listed = [chunker for part in parts for chunker in part.config.get("chunkers", ()) if chunker in chunkers]
     return Results(
-        config={**first.config, "shard": None, "chunkers": sorted({cell.key.chunker for cell in cells.values()})},
+        config={**first.config, "shard": None, "chunkers": list(dict.fromkeys([*listed, *sorted(chunkers)]))},
         environment=first.environment,
         datasets=tuple(datasets.values()),
-        cells=tuple(cells[key] for key in sorted(cells)),
+        cells=tuple(cells[key] for key in _in_order(cells, [part.config for part in parts])),
         queries=tuple(queries.values()),
         texts=texts,
         budgets=first.budgets,
         budget_unit=first.budget_unit,
+    )
+
+
+def _in_order(cells: Iterable[CellKey], configs: Sequence[Mapping[str, Any]]) -> list[CellKey]:
+    """Return the cells in the order in which one run of these experiments would have had them."""
+    places = [
+        {
+            spec: place
+            for place, spec in reversed(list(enumerate(spec for each in configs for spec in each.get(axis, ()))))
+        }
+        for axis in ("datasets", "chunkers", "embedders", "retrievers")
+    ]
+    return sorted(
+        cells, key=lambda key: [(place.get(part, len(place)), part) for part, place in zip(key, places, strict=True)]
     )
 
 

@@ -19,6 +19,8 @@ _NEAR = 4e-6
 """Scores of FAISS closer than this may be in the wrong order by rounding: they are computed again, exactly."""
 _AT_ONCE = 8192
 """Scores that are computed again in one step: bounds the memory."""
+_ROWS_INDEXED = 65_536
+"""Rows that are copied into an index at a time where a tie must be followed beyond the depth."""
 _SPARE = 8
 """Hits asked for beyond the depth, to see whether the last place is tied."""
 
@@ -85,18 +87,31 @@ def exact_search(chunks: Vectors, asked: Vectors, *, depth: int) -> list[list[Hi
     """Return the depth nearest rows per query, best first; the same for any number of threads."""
     import faiss
 
-    index = faiss.IndexFlatIP(chunks.shape[1])
     with faiss_threads():
-        index.add(chunks)
         wide = min(len(chunks), depth + _SPARE)
-        scores, positions = index.search(asked, wide)
+        # Not an index, which would hold a copy of all vectors: they may be a memory-mapped file.
+        scores, positions = faiss.knn(asked, chunks, wide, metric=faiss.METRIC_INNER_PRODUCT)
         runs = settle(chunks, asked, scores, positions, depth=depth)
         for row in _open_ended(scores, depth=depth, total=len(chunks)):
             floor = float(scores[row, depth - 1]) - _NEAR
-            _, near, found = index.range_search(asked[row : row + 1], floor)
+            near, found = _all_above(chunks, asked[row : row + 1], floor)
             order = np.argsort(-near, kind="stable")
             runs[row] = settle(chunks, asked[row : row + 1], near[None, order], found[None, order], depth=depth)[0]
     return runs
+
+
+def _all_above(chunks: Vectors, query: Vectors, floor: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores and rows of every chunk over the floor, some rows at a time."""
+    import faiss
+
+    scores, rows = [], []
+    for start in range(0, len(chunks), _ROWS_INDEXED):
+        index = faiss.IndexFlatIP(chunks.shape[1])
+        index.add(chunks[start : start + _ROWS_INDEXED])
+        _, near, found = index.range_search(query, floor)
+        scores.append(near)
+        rows.append(found + start)
+    return np.concatenate(scores), np.concatenate(rows)
 
 
 def settle(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,13 @@ from indexing.types import Encoder, Vectors
 
 INCREMENT = 512
 """Texts that are embedded between two writes: what a killed run can lose."""
+
+LARGEST_IN_MEMORY = 256 * 2**20
+"""Bytes of vectors that are returned in memory; more are memory-mapped."""
+
+_WINDOW = 8 * INCREMENT
+"""Texts that are held at a time, and sorted by length."""
+_KEY = np.dtype(f"S{KEY_BYTES}")
 
 Progress = Callable[[int, int], None]
 """Called with the number of texts embedded so far, and the number that there are to embed."""
@@ -54,6 +62,14 @@ class Truncation(NamedTuple):
     tokens: float
 
 
+class _Distinct(NamedTuple):
+    """The distinct keys of some texts in order of first use, where each is first, and each text's place among them."""
+
+    keys: np.ndarray
+    first: np.ndarray
+    places: np.ndarray
+
+
 class _Found(NamedTuple):
     """Rows that the cache holds: their place among the wanted keys, tokens, and vectors (None if not asked for)."""
 
@@ -72,21 +88,32 @@ class EmbeddingCache:
         self.folder = folder or cache_folder() / "embeddings"
         self.statistics = Statistics()
 
-    def embed(self, encoder: Encoder, texts: Sequence[str], *, kind: str, progress: Progress | None = None) -> Vectors:
-        """Return one row per text; only distinct texts that were never seen reach the encoder."""
+    def embed(
+        self,
+        encoder: Encoder,
+        texts: Sequence[str],
+        *,
+        kind: str,
+        progress: Progress | None = None,
+        keys: np.ndarray | None = None,
+    ) -> Vectors:
+        """Return one row per text; only distinct texts that were never seen reach the encoder.
+
+        The texts may be read from somewhere as they are asked for: few of them are held at a time. A caller that has
+        their `text_keys` saves a reading of all of them.
+        """
         if not texts or getattr(encoder, "stored", False):
             return encoder.encode(texts, kind=kind)
-        distinct, order = _distinct(texts)
-        keys = [text_key(text) for text in distinct]
+        distinct = _distinct(text_keys(texts) if keys is None else keys)
         group = self.group(encoder, kind=kind)
-        out, known = self._stored(group, keys)
+        out, known = self._stored(group, distinct.keys)
         missing = np.flatnonzero(~known)
         before = self.statistics.seconds
         if len(missing):
-            out = self._embed_missing(encoder, distinct, keys, missing, out, kind=kind, progress=progress)
-        self._account(group, len(texts), len(distinct), len(missing), seconds=self.statistics.seconds - before)
-        # Most calls hold each text once and in order: then there is nothing to copy.
-        return out if len(order) == len(out) else out[order]
+            out = self._embed_missing(encoder, texts, distinct, missing, out, kind=kind, progress=progress)
+        self._account(group, len(texts), len(distinct.keys), len(missing), seconds=self.statistics.seconds - before)
+        # Most calls hold each text once: then there is nothing to copy.
+        return out if len(distinct.keys) == len(texts) else out[distinct.places]
 
     def truncation(self, encoder: Encoder, texts: Sequence[str], *, kind: str = "document") -> Truncation:
         """Return the share of the texts, and of their tokens, that lies beyond the encoder's window.
@@ -100,24 +127,27 @@ class EmbeddingCache:
         beyond = np.maximum(counts - window, 0)
         return Truncation(float((beyond > 0).mean()), float(beyond.sum() / max(counts.sum(), 1)))
 
-    def token_counts(self, encoder: Encoder, texts: Sequence[str], *, kind: str = "document") -> np.ndarray:
+    def token_counts(
+        self, encoder: Encoder, texts: Sequence[str], *, kind: str = "document", keys: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the length of each text in the encoder's tokens."""
-        distinct, order = _distinct(texts)
-        counts = np.full(len(distinct), -1, dtype=np.int64)
-        group = self.group(encoder, kind=kind)
-        for found in self._lookup(group, [text_key(text) for text in distinct], vectors=False):
+        distinct = _distinct(text_keys(texts) if keys is None else keys)
+        counts = np.full(len(distinct.keys), -1, dtype=np.int64)
+        for found in self._lookup(self.group(encoder, kind=kind), distinct.keys, vectors=False):
             counts[found.places] = found.tokens
         missing = np.flatnonzero(counts < 0)
-        if len(missing):
-            counts[missing] = encoder.count_tokens([distinct[at] for at in missing])
-        lengths: np.ndarray = counts[order]
+        for start in range(0, len(missing), _WINDOW):
+            rows = missing[start : start + _WINDOW]
+            counts[rows] = encoder.count_tokens([texts[at] for at in distinct.first[rows].tolist()])
+        lengths: np.ndarray = counts[distinct.places]
         return lengths
 
     def missing(self, encoder: Encoder, keys: Collection[bytes], *, kind: str) -> int:
         """Return how many of these texts, given by `text_key`, have no vector yet."""
         if getattr(encoder, "stored", False):
             return 0
-        found = self._lookup(self.group(encoder, kind=kind), list(keys), vectors=False)
+        wanted = np.array(list(keys), dtype=_KEY)
+        found = self._lookup(self.group(encoder, kind=kind), wanted, vectors=False)
         return len(keys) - sum(len(each.places) for each in found)
 
     def rate(self, encoder: Encoder) -> float | None:
@@ -136,7 +166,7 @@ class EmbeddingCache:
         name = type(encoder).__name__.lower()
         return self.folder / f"{name}-{kind}-{hashlib.sha256(written.encode()).hexdigest()[:20]}"
 
-    def _stored(self, group: Path, keys: list[bytes]) -> tuple[Vectors, np.ndarray]:
+    def _stored(self, group: Path, keys: np.ndarray) -> tuple[Vectors, np.ndarray]:
         """Return the rows that are there, in the order of the keys, and which these are."""
         out = np.empty((len(keys), 0), dtype=np.float32)
         known = np.zeros(len(keys), dtype=np.bool_)
@@ -144,17 +174,26 @@ class EmbeddingCache:
             if found.vectors is None:
                 continue
             if not out.shape[1]:
-                out = np.empty((len(keys), found.vectors.shape[1]), dtype=np.float32)
+                out = self._room(len(keys), found.vectors.shape[1])
             _same_dimensions(group, found.vectors.shape[1], out.shape[1])
             out[found.places] = found.vectors
             known[found.places] = True
         return out, known
 
-    def _lookup(self, group: Path, keys: list[bytes], *, vectors: bool) -> Iterator[_Found]:
+    def _room(self, rows: int, dimensions: int) -> Vectors:
+        """Return rows to be filled: in memory, or where that would be much, in a file that goes with the array."""
+        if rows * dimensions * 4 <= LARGEST_IN_MEMORY:
+            return np.empty((rows, dimensions), dtype=np.float32)
+        try:
+            with tempfile.TemporaryFile(dir=self.folder) as file:
+                return np.memmap(file, dtype=np.float32, mode="w+", shape=(rows, dimensions))
+        except OSError as error:
+            raise disk_error(error, self.folder) from error
+
+    def _lookup(self, group: Path, keys: np.ndarray, *, vectors: bool) -> Iterator[_Found]:
         """Yield what is stored of the keys, each once: the oldest sound row, so that a number never changes."""
-        wanted = np.array(keys, dtype=f"S{KEY_BYTES}")
-        order = np.argsort(wanted)
-        ranked = wanted[order]
+        order = np.argsort(keys)
+        ranked = keys[order]
         open_ = np.ones(len(keys), dtype=np.bool_)
         for path in shard_paths(group):
             shard = self._sound_shard(path)
@@ -200,8 +239,8 @@ class EmbeddingCache:
     def _embed_missing(
         self,
         encoder: Encoder,
-        texts: list[str],
-        keys: list[bytes],
+        texts: Sequence[str],
+        distinct: _Distinct,
         missing: np.ndarray,
         out: Vectors,
         *,
@@ -211,24 +250,22 @@ class EmbeddingCache:
         """Encode what is missing and store it step by step; return all rows."""
         group = self.group(encoder, kind=kind)
         self._describe(group, encoder, kind)
-        # Longest first: texts of about one length fill batches well, and the end of the wait is not the slow part.
-        order = sorted(missing.tolist(), key=lambda at: (-len(texts[at]), at))
-        for start in range(0, len(order), INCREMENT):
-            rows = order[start : start + INCREMENT]
-            chosen = [texts[at] for at in rows]
+        done = 0
+        for rows, chosen in _increments(texts, distinct, missing):
             began = time.perf_counter()
             vectors = encoder.encode(chosen, kind=kind)
             self.statistics.seconds += time.perf_counter() - began
             tokens = encoder.count_tokens(chosen) if encoder.max_tokens is not None else [0] * len(rows)
             if not out.shape[1]:
-                out = np.empty((len(texts), vectors.shape[1]), dtype=np.float32)
+                out = self._room(len(distinct.keys), vectors.shape[1])
             _same_dimensions(group, out.shape[1], vectors.shape[1])
             with locked(group):
-                append_block(group, [keys[at] for at in rows], tokens, vectors)
+                append_block(group, distinct.keys[rows].tolist(), tokens, vectors)
             out[rows] = vectors
             self.statistics.embedded += len(rows)
+            done += len(rows)
             if progress:
-                progress(start + len(rows), len(order))
+                progress(done, len(missing))
         return out
 
     def _describe(self, group: Path, encoder: Encoder, kind: str) -> None:
@@ -255,16 +292,37 @@ class EmbeddingCache:
             return  # the vectors are safe; a read-only or full cache only keeps no record of its use
 
 
-def _distinct(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """Return the texts without repeats, and where each is among these; texts that are read from disk are read once."""
-    place: dict[str, int] = {}
-    order = [place.setdefault(text, len(place)) for text in texts]
-    return list(place), np.array(order, dtype=np.int64)
-
-
 def text_key(text: str) -> bytes:
     """Return the text's key in its encoder's folder."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
+
+
+def text_keys(texts: Iterable[str]) -> np.ndarray:
+    """Return the key of each text, reading one at a time."""
+    return np.fromiter(map(text_key, texts), dtype=_KEY)
+
+
+def _distinct(keys: np.ndarray) -> _Distinct:
+    found, first, places = np.unique(keys, return_index=True, return_inverse=True)
+    # In the order of first use, so that texts are read as they lie and rows that are all distinct need no copy.
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return _Distinct(found[order], first[order], rank[places])
+
+
+def _increments(
+    texts: Sequence[str], distinct: _Distinct, missing: np.ndarray
+) -> Iterator[tuple[list[int], list[str]]]:
+    """Yield what is embedded between two writes: rows and their texts, of which one window is held at a time."""
+    for start in range(0, len(missing), _WINDOW):
+        rows = missing[start : start + _WINDOW].tolist()
+        held = {row: texts[at] for row, at in zip(rows, distinct.first[rows].tolist(), strict=True)}
+        # Longest first: texts of about one length fill batches well, and the end of the wait is not the slow part.
+        rows.sort(key=lambda row: -len(held[row]))
+        for begin in range(0, len(rows), INCREMENT):
+            part = rows[begin : begin + INCREMENT]
+            yield part, [held[row] for row in part]
 
 
 @contextmanager

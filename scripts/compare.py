@@ -37,11 +37,16 @@ Examples:
 @click.option("--measure", "measures", multiple=True, metavar="NAME", help="Measures, e.g. ndcg@10, recall@4000tok.")
 @click.option("--headline", metavar="NAME", help="The measure that the verdict is about [naurc@4000tok].")
 @click.option("--rule", metavar="RULE", help="When a chunk counts as relevant [any].")
+@click.option(
+    "--duplicates",
+    type=click.Choice(["keep", "first", "equal"]),
+    help="Identical files: keep all [this one], index only the first, or count a copy of gold text as gold.",
+)
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--seed", type=int, help="Seed of the statistics [0].")
 @click.option("--flips", type=click.IntRange(min=100), help="Sign flips of the permutation test [100000].")
-@click.option("--depth", type=click.IntRange(min=1), help="Results kept per query, and more for a budget [100].")
+@click.option("--depth", type=click.IntRange(min=1), help="Results kept per query, and more for a budget [1000].")
 @click.option("--out", type=click.Path(), help="Results folder [results/NAME-HASH].")
 @click.option("--engine", help="serial, processes, ray or ray://HOST:PORT [processes].")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes [all cores].")
@@ -63,10 +68,12 @@ def command(
     """Compare chunkers on TARGET: an experiment file, a repository, or the embedded dataset."""
     from evaluation.experiment.executors import make_executor
     from evaluation.experiment.run import Shard, check, run_experiment
+    from evaluation.experiment.snapshot import load_snapshot
     from evaluation.report.build import write_report
     from evaluation.results_folder import check_output, to_json, write_results
     from scripts.progress import watching
 
+    load_snapshot.cache_clear()  # files may have changed since this process last looked
     config = check(_config(target, annotations, options))
     run = config.run
     part = Shard.parse(run.shard) if run.shard else None
@@ -84,7 +91,13 @@ def command(
             shard=part,
         )
     write_results(results, folder)
-    write_report(results, folder)
+    try:
+        write_report(results, folder)
+    except OSError as error:
+        raise UsageError(
+            f"{folder}: the results are there, their report cannot be written ({error.strerror}): free some space, "
+            f"then chunkbench report {folder}"
+        ) from error
     if run.show == "json":
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
     else:

@@ -33,8 +33,10 @@ def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bo
     from evaluation.experiment import plan
     from evaluation.experiment.config import load_config, make_config
     from evaluation.experiment.run import cells_of, check
+    from evaluation.experiment.snapshot import load_snapshot
     from evaluation.experiment.stages import Workbench
 
+    load_snapshot.cache_clear()
     config = check(load_config(file) if file else make_config({}))
     bench = Workbench(config, cache_folder())
     cells = cells_of(config)
@@ -71,4 +73,4 @@ def _print(made: plan.Plan) -> None:
     time = "; no earlier run says how long that takes"
     if made.seconds is not None:
         time = f"; about {made.seconds:,.0f} s on one core at the speed seen so far" if run else ""
-    console.print(f"\n{run} of {len(made.cells)} cells will run; {made.texts:,} texts to embed{time}.")
+    click.echo(f"\n{run} of {len(made.cells)} cells will run; {made.texts:,} texts to embed{time}.")

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import UsageError
-from evaluation.experiment.config import load_config, make_config
+from evaluation.experiment.config import ExperimentConfig, load_config, make_config
+from evaluation.experiment.run import cells_of, check
+from evaluation.experiment.run_options import RunOptions
+from scripts.compare import command
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "scripts" / "experiments").glob("*.toml"))
 
 
 def config_file(folder: Path, text: str) -> Path:
@@ -44,6 +49,10 @@ def test_options_override_the_file(tmp_path: Path) -> None:
         ("budgets = [-1]", "budgets"),
         ("chunkers = [{size = 3}]", "needs a name"),
         ("seed = ", "is not TOML"),
+        ("[run]\nengin = 'serial'", "unknown key 'run.engin'. Did you mean 'engine'"),
+        ("[run]\njobs = 0", "run.jobs"),
+        ("[run]\noverwrite = 'sometimes'", "run.overwrite"),
+        ("[nightly]\nkeeep = 3", "unknown key 'nightly.keeep'. Did you mean 'keep'"),
     ],
 )
 def test_a_mistake_is_named_with_its_file(tmp_path: Path, text: str, message: str) -> None:
@@ -61,3 +70,32 @@ def test_the_headline_is_always_measured_and_the_baseline_always_run() -> None:
     config = make_config({"measures": ("ndcg@5",), "chunkers": ("cast",), "baseline": "whole-file"})
     assert config.measures == ("ndcg@5", "naurc@4000tok")
     assert config.chunkers == ("whole-file", "cast")
+
+
+def test_every_option_of_compare_is_a_key() -> None:
+    """What can be said on the command line can be written in the file, and the other way round."""
+    options = {parameter.name for parameter in command.params} - {"target", "annotations"}  # these two name a dataset
+    keys = ExperimentConfig.model_fields.keys() | RunOptions.model_fields.keys()
+    assert options == keys - {"run", "nightly"}
+
+
+def test_options_override_single_keys_of_the_run_table(tmp_path: Path) -> None:
+    """An option replaces its key and leaves the rest of the table."""
+    path = config_file(tmp_path, "[run]\nengine = 'serial'\njobs = 3")
+    run = load_config(path, run={"jobs": 1}).run
+    assert (run.engine, run.jobs) == ("serial", 1)
+
+
+def test_how_it_is_run_is_not_part_of_the_experiment() -> None:
+    """Two engines run one experiment: its identity has no run table."""
+    assert make_config({"run": {"engine": "serial"}}).model_dump() == make_config({}).model_dump()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_are_valid_and_name_their_schema(path: Path) -> None:
+    """Every example loads, all its plug-ins exist, and editors find the schema."""
+    config = check(load_config(path))
+    assert len(cells_of(config)) > 1
+    first = path.read_text().splitlines()[0]
+    assert first == "#:schema experiment.schema.json"
+    assert (path.parent / "experiment.schema.json").is_file()

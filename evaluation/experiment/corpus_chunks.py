@@ -126,6 +126,9 @@ def build_chunks(
             covered = coverage(source.data, [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks])
             lost, doubled, total = lost + covered.lost, doubled + covered.doubled, total + covered.total
             tick(1)
+    if failed and len(failed) == len(files):
+        name, reason = next(iter(failed.items()))
+        raise UsageError(f"the chunker failed on each of the {len(files)} files; on {name}: {reason}")
     columns = {
         name: np.concatenate(parts).astype((_COLUMNS | _SIZES)[name]) if parts else np.zeros(0, np.int64)
         for name, parts in rows.items()

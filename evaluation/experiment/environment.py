@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -32,6 +33,7 @@ def environment() -> dict[str, Any]:
     }
 
 
+@functools.cache
 def package_version(name: str) -> str:
     """Return the installed version, or "not installed"."""
     try:

@@ -17,7 +17,7 @@ from evaluation.experiment.config import ExperimentConfig
 from evaluation.experiment.corpus_chunks import CorpusChunks
 from evaluation.experiment.environment import environment
 from evaluation.experiment.executors import Executor
-from evaluation.experiment.snapshot import Snapshot, load_snapshot
+from evaluation.experiment.snapshot import Snapshot, load_snapshot, same_snapshot
 from evaluation.experiment.stages import Workbench
 from evaluation.measures.registry import parse_measure
 from evaluation.results import CellRecord, GoldLines, HitRecord, QueryRecord, Results
@@ -146,28 +146,34 @@ def _make(
 ) -> dict[CellKey, str]:
     """Fill the store with every cell's stages; return the reason of each cell that failed."""
     failed: dict[CellKey, str] = {}
+    seen = {spec: snapshot.fingerprint for spec, snapshot in snapshots.items()}
     todo = [cell for cell in cells if not bench.store.has(stages.score_key(bench, snapshots[cell.dataset], cell))]
 
     pairs = dict.fromkeys((cell.dataset, cell.chunker) for cell in todo)
     fresh = [pair for pair in pairs if not bench.store.has(stages.chunk_key(snapshots[pair[0]], pair[1]))]
-    broken = _phase("chunk", functools.partial(_chunk, bench), fresh, executor, watch)
+    broken = _phase("chunk", functools.partial(_chunk, bench, seen), fresh, executor, watch)
     failed |= {cell: broken[cell[:2]] for cell in todo if cell[:2] in broken}
     todo = [cell for cell in todo if cell not in failed]
 
     corpora = dict.fromkeys(
         cell[:3]
         for cell in todo
-        if RETRIEVERS.create(cell.retriever).uses_vectors
-        and not bench.store.has(stages.retrieve_key(bench, snapshots[cell.dataset], cell))
+        if _uses_vectors(cell) and not bench.store.has(stages.retrieve_key(bench, snapshots[cell.dataset], cell))
     )
     parts = [part for corpus in corpora for part in stages.embedding_parts(bench, snapshots[corpus[0]], *corpus)]
     watch.phase("embed", sum(part.texts for part in parts))
-    for outcome in executor.map_embedding(functools.partial(_embed, bench), parts):
+    for outcome in executor.map_embedding(functools.partial(_embed, bench, seen), parts):
         watch.tick("embed", outcome.task.texts)
-        failed |= {cell: outcome.error for cell in todo if outcome.error and cell[:3] == outcome.task.corpus}
+        if outcome.error:
+            needing = (cell for cell in todo if cell[:3] == outcome.task.corpus and _uses_vectors(cell))
+            failed |= dict.fromkeys(needing, outcome.error)
     todo = [cell for cell in todo if cell not in failed]
 
-    return failed | _phase("score", functools.partial(_score, bench), todo, executor, watch)
+    return failed | _phase("score", functools.partial(_score, bench, seen), todo, executor, watch)
+
+
+def _uses_vectors(cell: CellKey) -> bool:
+    return RETRIEVERS.create(cell.retriever).uses_vectors
 
 
 def _phase(
@@ -184,16 +190,17 @@ def _phase(
     return broken
 
 
-def _chunk(bench: Workbench, pair: tuple[str, str]) -> None:
-    stages.chunk(bench, load_snapshot(pair[0], bench.config.duplicates), pair[1])
+def _chunk(bench: Workbench, seen: Mapping[str, str], pair: tuple[str, str]) -> None:
+    stages.chunk(bench, same_snapshot(pair[0], bench.config.duplicates, seen[pair[0]]), pair[1])
 
 
-def _embed(bench: Workbench, part: stages.EmbeddingPart) -> None:
-    stages.embed(bench, load_snapshot(part.corpus[0], bench.config.duplicates), part)
+def _embed(bench: Workbench, seen: Mapping[str, str], part: stages.EmbeddingPart) -> None:
+    dataset = part.corpus[0]
+    stages.embed(bench, same_snapshot(dataset, bench.config.duplicates, seen[dataset]), part)
 
 
-def _score(bench: Workbench, cell: CellKey) -> None:
-    stages.score(bench, load_snapshot(cell.dataset, bench.config.duplicates), cell)
+def _score(bench: Workbench, seen: Mapping[str, str], cell: CellKey) -> None:
+    stages.score(bench, same_snapshot(cell.dataset, bench.config.duplicates, seen[cell.dataset]), cell)
 
 
 def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRecord, dict[str, str]]:

@@ -14,15 +14,18 @@ class RunOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    out: str | None = Field(None, description="Results folder; results/NAME-HASH where none is named.")
-    engine: str = Field("processes", description="serial, processes, ray or ray://HOST:PORT.")
-    jobs: int | None = Field(None, gt=0, description="Processes; all cores where no number is named.")
+    out: str | None = Field(default=None, description="Results folder; results/NAME-HASH where none is named.")
+    engine: str = Field(default="processes", description="serial, processes, ray or ray://HOST:PORT.")
+    jobs: int | None = Field(default=None, gt=0, description="Processes; all cores where no number is named.")
     overwrite: Overwrite = Field(
-        "only-missing",
+        default="only-missing",
         description="What to do with results that exist: make all again, keep the output folder, add what lacks, "
         "compute nothing.",
     )
-    shard: str | None = Field(None, description="Run the I-th of N parts, as I/N; `chunkbench report` merges them.")
+    shard: str | None = Field(
+        default=None, description="Run the I-th of N parts, as I/N; `chunkbench report` merges them."
+    )
     show: Literal["table", "wide", "json"] = Field(
-        "table", description="What is printed: the table, all measures in it (--wide), or results.json (--json)."
+        default="table",
+        description="What is printed: the table, all measures in it (--wide), or results.json (--json).",
     )

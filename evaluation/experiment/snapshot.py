@@ -95,6 +95,15 @@ def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
     )
 
 
+def same_snapshot(spec: str, duplicates: str, seen: str) -> Snapshot:
+    """Return the dataset as the run saw it, in whichever process; raise where its files have changed since."""
+    if load_snapshot(spec, duplicates).fingerprint != seen:
+        load_snapshot.cache_clear()  # this worker may have loaded it for an earlier run
+        if load_snapshot(spec, duplicates).fingerprint != seen:
+            raise UsageError(f"dataset {spec!r} is not the same here as where the run began: run again on one state")
+    return load_snapshot(spec, duplicates)
+
+
 def _remembering(dataset: Dataset) -> Dataset:
     room = Room()
     remembered = tuple(Remembered(repository, room) for repository in dataset.repositories)

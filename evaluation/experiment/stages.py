@@ -24,7 +24,7 @@ from evaluation.experiment.snapshot import Snapshot
 from evaluation.experiment.store import StageKey, Store
 from evaluation.measures.registry import parse_measure
 from evaluation.types import CellKey
-from indexing.embedding_cache import EmbeddingCache
+from indexing.embedding_cache import EmbeddingCache, text_keys
 from indexing.registry import ENCODERS, RETRIEVERS
 from indexing.types import Hit, QueryBatch, SearchSpace
 
@@ -231,9 +231,11 @@ def _retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey, chunks: Corpu
         started = time.perf_counter()
         if retriever.uses_vectors:
             cache = bench.embeddings
-            space = SearchSpace(texts, cache.embed(encoder, texts, kind="document"))
+            keys = text_keys(texts)
+            space = SearchSpace(texts, cache.embed(encoder, texts, kind="document", keys=keys))
             batch = QueryBatch(words, cache.embed(encoder, words, kind="query"))
-            lengths.append(cache.token_counts(encoder, texts))
+            if encoder.max_tokens is not None:
+                lengths.append(cache.token_counts(encoder, texts, keys=keys))
         else:
             space, batch = SearchSpace(texts), QueryBatch(words)
         embedded = time.perf_counter()

@@ -1,0 +1,220 @@
+"""`python scripts/bench_scale.py`: time and memory of each stage as the corpus grows, and what a second process gives."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import multiprocessing
+import os
+import re
+import resource
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+# Run as a file, the folder of the script is on the path, and not the one above it.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from chunkers.sources import Folder, walk
+from evaluation.experiment import stages
+from evaluation.experiment.config import make_config
+from evaluation.experiment.executors import Executor, Processes, Serial
+from evaluation.experiment.snapshot import Snapshot
+from evaluation.types import CellKey
+from ground_truth.types import Annotation, Dataset, Query
+
+FACTORS = (1, 2, 4)
+PARTS = 4
+"""Pieces of work that one and two processes share."""
+_DEFINITION = re.compile(rb"^ *(?:async )?def ([a-z]+_[a-z_]+[a-z])\(", re.MULTILINE)
+
+
+class Corpus(NamedTuple):
+    """Some files of a folder, and how much is asked about them."""
+
+    root: Path
+    paths: tuple[str, ...]
+    queries: int
+    chunker: str
+
+    def cell(self, retriever: str) -> CellKey:
+        """Return the cell that searches it."""
+        return CellKey("site-packages", self.chunker, "hashing", retriever)
+
+
+@click.command()
+@click.option("--root", type=click.Path(path_type=Path), help="Folder of source files [this environment's packages].")
+@click.option("--limit", type=click.FloatRange(min=0, min_open=True), help="Megabytes of source at 4× [all of it].")
+@click.option("--chunker", default="cast:size=1500", show_default=True)
+@click.option("--queries", default=200, show_default=True)
+@click.option("--share", default=0.5, show_default=True, help="Part of the 1× corpus that one and two processes get.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(*, root: Path | None, limit: float | None, chunker: str, queries: int, share: float, as_json: bool) -> None:
+    """Chunk and index a tree of source files with `hashing` and BM25 at 1×, 2× and 4× the size."""
+    root = root or Path(sysconfig.get_path("purelib"))
+    began = time.perf_counter()
+    chosen = sample(walk(root), None if limit is None else limit * 1e6)
+    walked = time.perf_counter() - began
+    rows = []
+    for factor in FACTORS:
+        corpus = Corpus(root, chosen[: len(chosen) * factor // FACTORS[-1]], queries, chunker)
+        # A process of its own: what it held at most is what this size needs.
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
+            rows.append({"size": f"{factor}×", **alone.submit(measure, corpus).result()})
+    some = chosen[: int(len(chosen) // FACTORS[-1] * share)]
+    gains = {name: gain(work, Corpus(root, some, queries, chunker)) for name, work in _WORK.items()}
+    found = {"walk_seconds": walked, "load": os.getloadavg()[0], "sizes": rows, "two_processes": gains}
+    click.echo(json.dumps(found, indent=1) if as_json else written(found))
+
+
+def sample(folder: Folder, limit: float | None) -> tuple[str, ...]:
+    """Return the files in an order without meaning, so that any beginning is a fair part, up to the limit."""
+    paths = sorted(folder.paths, key=lambda path: hashlib.sha256(path.encode("utf-8", "surrogateescape")).digest())
+    if limit is None:
+        return tuple(paths)
+    chosen = []
+    for path in paths:
+        limit -= (folder.root / path).stat().st_size
+        if limit < 0:
+            break
+        chosen.append(path)
+    return tuple(chosen)
+
+
+def snapshot_of(corpus: Corpus) -> Snapshot:
+    """Return the files as one repository, with the names of some functions as queries for their first lines."""
+    folder = Folder("site-packages", corpus.root, tuple(sorted(corpus.paths)))
+    asked: list[Query] = []
+    notes: list[Annotation] = []
+    for path in corpus.paths:
+        if path.endswith(".py") and (found := _DEFINITION.search(data := (corpus.root / path).read_bytes())):
+            line = data.count(b"\n", 0, found.start()) + 1
+            asked.append(Query(f"q{len(asked)}", found[1].decode().replace("_", " "), folder.name))
+            notes.append(Annotation(asked[-1].id, folder.name, path, line, line))
+        if len(asked) == corpus.queries:
+            break
+    dataset = Dataset("site-packages", (folder,), tuple(asked), tuple(notes))
+    return Snapshot("site-packages", dataset, corpus="0", queries="0", annotations="0")
+
+
+def measure(corpus: Corpus) -> dict[str, Any]:
+    """Return what each stage took, from an empty cache, and the most memory that was held."""
+    seconds: dict[str, float] = {}
+    peaks: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - the stage's value
+        began = time.process_time(), time.perf_counter()
+        value = work()
+        seconds[name] = time.process_time() - began[0]
+        seconds["wall"] = seconds.get("wall", 0.0) + time.perf_counter() - began[1]
+        peaks[name] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return value
+
+    with tempfile.TemporaryDirectory() as cache:
+        bench, snapshot = _bench(corpus, Path(cache)), snapshot_of(corpus)
+        chunks = timed("chunk", lambda: stages.chunk(bench, snapshot, corpus.chunker)).value
+        timed("embed", lambda: _embed(bench, snapshot, corpus))
+        timed("dense", lambda: stages.retrieve(bench, snapshot, corpus.cell("dense")))
+        timed("bm25", lambda: stages.retrieve(bench, snapshot, corpus.cell("bm25")))
+        timed("score", lambda: [stages.score(bench, snapshot, corpus.cell(name)) for name in ("dense", "bm25")])
+        stored = sum(file.stat().st_size for file in Path(cache).rglob("*") if file.is_file())
+    return {
+        "files": len(corpus.paths),
+        "source_mb": sum((corpus.root / path).stat().st_size for path in corpus.paths) / 1e6,
+        "chunks": len(chunks),
+        "queries": len(snapshot.dataset.queries),
+        "seconds": {name: round(value, 2) for name, value in seconds.items()},
+        "peak_mb": {name: round(value) for name, value in peaks.items()},
+        "stored_mb": stored / 1e6,
+    }
+
+
+def _bench(corpus: Corpus, cache: Path) -> stages.Workbench:
+    config = make_config({"chunkers": (corpus.chunker,), "embedders": ("hashing",), "measures": ("ndcg@10",)})
+    return stages.Workbench(config, cache)
+
+
+def _embed(bench: stages.Workbench, snapshot: Snapshot, corpus: Corpus) -> None:
+    for part in stages.embedding_parts(bench, snapshot, "site-packages", corpus.chunker, "hashing"):
+        stages.embed(bench, snapshot, part)
+
+
+def gain(work: Callable[[Corpus, int], None], corpus: Corpus) -> dict[str, float]:
+    """Return the seconds of one and of two processes on the same pieces of work; the processes have started before."""
+    one, two = Serial(), Processes(2)
+    tasks = range(PARTS)
+    prepared = functools.partial(work, corpus._replace(paths=corpus.paths[:8]))
+    for executor in (one, two):
+        _finish(executor, prepared, tasks)
+    seconds = {
+        name: _finish(each, functools.partial(work, corpus), tasks) for name, each in (("one", one), ("two", two))
+    }
+    return {**seconds, "ratio": seconds["one"] / seconds["two"]}
+
+
+def _finish(executor: Executor, work: Callable[[int], None], tasks: Sequence[int]) -> float:
+    began = time.perf_counter()
+    for outcome in executor.map(work, tasks):
+        if outcome.error:
+            raise RuntimeError(outcome.error)
+    return time.perf_counter() - began
+
+
+def _piece(corpus: Corpus, number: int) -> Corpus:
+    return corpus._replace(paths=corpus.paths[number::PARTS])
+
+
+def _chunk_piece(corpus: Corpus, number: int) -> None:
+    piece = _piece(corpus, number)
+    with tempfile.TemporaryDirectory() as cache:
+        stages.chunk(_bench(piece, Path(cache)), snapshot_of(piece), piece.chunker)
+
+
+def _search_piece(corpus: Corpus, number: int) -> None:
+    # Cut by lines, which takes no time beside reading words, indexing and searching them.
+    piece = _piece(corpus, number)._replace(chunker="fixed-lines:lines=30")
+    with tempfile.TemporaryDirectory() as cache:
+        stages.retrieve(_bench(piece, Path(cache)), snapshot_of(piece), piece.cell("bm25"))
+
+
+_WORK = {"chunking": _chunk_piece, "bm25": _search_piece}
+
+
+def written(found: dict[str, Any]) -> str:
+    """Return the tables as text."""
+    return "\n".join(_lines(found))
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    names = [name for name in found["sizes"][0]["seconds"] if name != "wall"]
+    yield (
+        "| size | files | source MB | chunks | queries | "
+        + " | ".join(f"{name} s" for name in names)
+        + (" | all s | µs per chunk | store MB | peak MB |")
+    )
+    yield "|" + "---|" * (9 + len(names))
+    for row in found["sizes"]:
+        spent = sum(row["seconds"][name] for name in names)
+        yield (
+            f"| {row['size']} | {row['files']:,} | {row['source_mb']:.0f} | {row['chunks']:,} | {row['queries']} | "
+            + " | ".join(f"{row['seconds'][name]:.1f}" for name in names)
+            + f" | {spent:.1f} | {1e6 * spent / row['chunks']:,.0f} | {row['stored_mb']:.0f} |"
+            f" {max(row['peak_mb'].values()):,.0f} |"
+        )
+    yield ""
+    yield f"Seconds are of the processor. Walking the tree took {found['walk_seconds']:.1f} s."
+    for name, both in found["two_processes"].items():
+        yield f"Two processes on {name}: {both['one']:.1f} s → {both['two']:.1f} s, {both['ratio']:.2f} times one."
+    yield f"Load of the machine at the end: {found['load']:.1f} on {len(os.sched_getaffinity(0))} processors."
+
+
+if __name__ == "__main__":
+    command()

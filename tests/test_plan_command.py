@@ -1,0 +1,120 @@
+"""`chunkbench plan`: what will run, what is cached, and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Command, Outcome
+
+from evaluation.experiment.schema import experiment_schema
+
+SCHEMA = Path(__file__).parents[1] / "scripts" / "experiments" / "experiment.schema.json"
+
+
+class Lab:
+    """An experiment file on annotated code, and the commands that read it."""
+
+    def __init__(self, chunkbench: Command, repository: Path) -> None:
+        self._run, self.repository = chunkbench, repository
+        self.file = repository.parent / "experiment.toml"
+        self.rule, self.size = "any", 120
+
+    def run(self, verb: str, *options: object) -> Outcome:
+        """Run the verb on the experiment as it is now."""
+        gold = self.repository.parent / "gold.jsonl"
+        self.file.write_text(
+            f'datasets = ["annotations:path={gold},root={self.repository}"]\n'
+            f'chunkers = ["fixed-lines:lines=5", {{name = "cast", size = {self.size}}}]\n'
+            f'embedders = ["hashing"]\nmeasures = ["ndcg@5"]\nrule = "{self.rule}"\nflips = 100\n'
+            '[run]\nengine = "serial"\n'
+        )
+        return self._run(verb, self.file, *options)
+
+    def compare(self) -> None:
+        """Run the experiment, with results of its own."""
+        out = self.repository.parent / f"out-{self.rule}-{self.size}"
+        result = self.run("compare", "--out", out)
+        assert result.code == 0, result.err
+
+    def explained(self) -> str:
+        """Return what is said of the cell whose chunker has a size."""
+        result = self.run("plan", "--explain", f"cast:size={self.size}")
+        assert result.code == 0, result.err
+        return result.out
+
+
+@pytest.fixture
+def lab(chunkbench: Command, repository: Path) -> Lab:
+    """Return an experiment that has not been run."""
+    return Lab(chunkbench, repository)
+
+
+def test_a_plan_lists_cells_texts_and_time(lab: Lab) -> None:
+    """Before a run everything is to be done; after it nothing is."""
+    before = lab.run("plan", "--json").json
+    assert [cell["chunker"] for cell in before["cells"]] == ["fixed-lines:lines=5", "cast:size=120"]
+    assert all(cell["stages"] == dict.fromkeys(("chunk", "retrieve", "score"), "run") for cell in before["cells"])
+    assert all(cell["chunks"] > 0 for cell in before["cells"])
+    assert before["texts_to_embed"] > 16
+    assert before["seconds"] is None
+    lab.compare()
+    after = lab.run("plan", "--json").json
+    assert all(set(cell["stages"].values()) == {"cached"} for cell in after["cells"])
+    assert (after["texts_to_embed"], after["seconds"]) == (0, 0)
+    lab.rule, lab.size = "iou(0.5)", 90
+    changed = lab.run("plan", "--json").json
+    assert changed["cells"][0]["stages"] == {"chunk": "cached", "retrieve": "cached", "score": "run"}
+    assert set(changed["cells"][1]["stages"].values()) == {"run"}
+    assert 0 < changed["texts_to_embed"] < before["texts_to_embed"]
+    assert changed["seconds"] > 0
+    words = lab.run("plan").out
+    assert "2 of 2 cells will run" in words
+    assert "on one core at the speed seen so far" in words
+
+
+def test_the_embedder_sees_as_many_texts_as_planned(lab: Lab) -> None:
+    """The number of texts is exact: it is what the run then embeds."""
+    planned = lab.run("plan", "--json").json["texts_to_embed"]
+    lab.compare()
+    cache = lab.repository.parent / "cache" / "embeddings"
+    used = [json.loads(line) for log in cache.glob("*/usage.jsonl") for line in log.read_text().splitlines()]
+    assert sum(row["embedded"] for row in used) == planned
+
+
+def test_explain_names_the_input_that_changed(lab: Lab) -> None:
+    """A changed file, parameter or rule is named with the stage that it touches, and the rest is cached."""
+    assert "nothing of this kind is in the store" in lab.explained()
+    lab.compare()
+    assert lab.explained().splitlines() == ["chunk: cached", "retrieve: cached", "score: cached"]
+
+    lab.rule = "iou(0.5)"
+    chunk, retrieve, score = lab.explained().splitlines()
+    assert (chunk, retrieve) == ("chunk: cached", "retrieve: cached")
+    assert score == "score: will run; rule was 'any' and is 'iou(0.5)'"
+
+    lab.rule, lab.size = "any", 90
+    lines = lab.explained().splitlines()
+    assert "chunk: will run; chunker.size was 120 and is 90" in lines
+    assert any(line.startswith("retrieve: will run; chunks was") for line in lines)
+
+    lab.size = 120
+    with (lab.repository / "apple.py").open("a") as file:
+        file.write("\n\ndef peel(apple):\n    return apple.skin\n")
+    first = lab.explained().splitlines()[0]
+    assert first.startswith("chunk: will run; corpus was")
+    assert first.endswith("(a source file was changed, added or removed)")
+
+
+def test_an_unknown_cell_is_refused_with_the_known_ones(lab: Lab) -> None:
+    """The message lists what could have been meant."""
+    result = lab.run("plan", "--explain", "cast")
+    assert result.code == 2
+    assert "cast:size=120" in result.err
+
+
+def test_the_published_schema_is_that_of_the_model(chunkbench: Command) -> None:
+    """`chunkbench plan --schema` prints what is published; refresh the file with it when this fails."""
+    assert json.loads(SCHEMA.read_text()) == experiment_schema()
+    assert chunkbench("plan", "--schema").json == experiment_schema()
