@@ -1,4 +1,4 @@
-"""`python scripts/bench_scale.py`: time and memory of each stage as the corpus grows, and what a second process gives."""
+"""Scale: source files, at several sizes, chunked, indexed with hashed vectors and BM25, searched and scored."""
 
 from __future__ import annotations
 

@@ -99,6 +99,9 @@ class ExperimentConfig(BaseModel):
 
     datasets: Specs = ("installed",)
     chunkers: Specs = DEFAULT_CHUNKERS
+    match_size: str | None = Field(
+        None, description="Choose each chunker's limit so that mean chunk sizes agree, as in nws=1200 or tokens=300."
+    )
     embedders: Specs = ("minilm",)
     retrievers: Specs = ("dense",)
     measures: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_MEASURES
