@@ -1,4 +1,4 @@
-"""`python scripts/bench_scale.py`: time and memory of each stage as the corpus grows, and what a second process gives."""
+"""`python scripts/bench_scale.py`: time and memory of each stage as the corpus grows, and two processes."""
 
 from __future__ import annotations
 
