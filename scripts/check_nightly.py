@@ -18,6 +18,7 @@ import numpy as np
 from evaluation.experiment.config import DEFAULT_CHUNKERS
 from scripts.nightly_lab import CHUNKER, Lab
 
+_PARTS = ["week", "trouble", "quiet", "cost"]
 Check = tuple[str, bool, str]
 """What was to hold, whether it does, and the figures."""
 
@@ -163,12 +164,14 @@ def _wait(condition: Callable[[], bool], *, seconds: float = 120.0) -> None:
 def main() -> int:
     """Run the parts and print one line for each thing that was to hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=["week", "trouble", "quiet", "cost", []])
+    parser.add_argument("parts", nargs="*", metavar="PART")
     parser.add_argument("--package", default="jinja2", help="the installed package whose source moves")
     parser.add_argument("--cost-package", default="networkx", help="the same for the part that takes the time")
     parser.add_argument("--embedder", default="minilm", help="its embedder; with the model it takes ten minutes")
     chosen = parser.parse_args()
-    parts = chosen.parts or ["week", "trouble", "quiet", "cost"]
+    parts = chosen.parts or _PARTS
+    if unknown := set(parts) - set(_PARTS):
+        parser.error(f"no part {unknown.pop()!r}: write {', '.join(_PARTS)}")
     held = True
     with tempfile.TemporaryDirectory() as home:
 

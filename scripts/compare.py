@@ -32,6 +32,7 @@ Examples:
 @click.option("--annotations", type=click.Path(path_type=Path), help="Gold lines for TARGET, as JSON Lines.")
 @click.option("--dataset", "datasets", multiple=True, metavar="SPEC", help="Datasets; `chunkbench list datasets`.")
 @click.option("--chunker", "chunkers", multiple=True, metavar="SPEC", help="Chunkers to compare, e.g. cast:size=1500.")
+@click.option("--match-size", metavar="UNIT=N", help="Choose every chunker's limit for this mean size, e.g. nws=1200.")
 @click.option("--embedder", "embedders", multiple=True, metavar="SPEC", help="Embedders; `chunkbench list embedders`.")
 @click.option("--retriever", "retrievers", multiple=True, metavar="SPEC", help="Retrievers, e.g. dense, bm25.")
 @click.option("--measure", "measures", multiple=True, metavar="NAME", help="Measures, e.g. ndcg@10, recall@4000tok.")
@@ -67,6 +68,7 @@ def command(
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, a repository, or the embedded dataset."""
     from evaluation.experiment.executors import make_executor
+    from evaluation.experiment.matching import match_sizes
     from evaluation.experiment.run import Shard, check, run_experiment
     from evaluation.experiment.snapshot import load_snapshot
     from evaluation.report.build import write_report
@@ -74,7 +76,9 @@ def command(
     from scripts.progress import watching
 
     load_snapshot.cache_clear()  # files may have changed since this process last looked
-    config = check(_config(target, annotations, options))
+    config, sizes = match_sizes(check(_config(target, annotations, options)))
+    for chosen, match in sizes.items():
+        click.echo(f"{chosen}: mean {match.mean:.0f}, for {config.match_size}", err=True)
     run = config.run
     part = Shard.parse(run.shard) if run.shard else None
     folder = Path(run.out or f"results/{_slug(config)}" + (f"-{part.number}-of-{part.of}" if part else ""))

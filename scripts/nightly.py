@@ -82,6 +82,10 @@ def command(
         click.echo(found)
     elif night.exit_code or not quiet:
         _print(night, place)
+    else:
+        # Damage to the history is worth a mail even on a quiet night.
+        for note in night.notes:
+            click.echo(f"chunkbench: {note}", err=True)
     sys.exit(night.exit_code)
 
 

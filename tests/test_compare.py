@@ -183,3 +183,14 @@ def test_the_results_of_another_experiment_are_not_overwritten(
     assert result.code == 2
     assert "another experiment" in result.err
     assert (compared / "results.json").read_bytes() == before
+
+
+def test_sizes_are_matched_and_said(chunkbench: Command, tmp_path: Path) -> None:
+    """--match-size chooses limits whose mean chunk sizes agree, and says which."""
+    names = ("--chunker", "fixed-lines", "--chunker", "cast", "--match-size", "nws=800")
+    result = chunkbench(
+        "compare", "--dataset", "installed:packages=tqdm,queries=5", *QUICK, *names, "--out", tmp_path / "out", "--json"
+    )
+    assert result.code == 0, result.err
+    assert all(abs(cell["chunks"]["mean_nws"] - 800) <= 16 for cell in result.json["cells"])
+    assert all(cell["chunker"] in result.err for cell in result.json["cells"])

@@ -99,6 +99,9 @@ class ExperimentConfig(BaseModel):
 
     datasets: Specs = ("installed",)
     chunkers: Specs = DEFAULT_CHUNKERS
+    match_size: str | None = Field(
+        None, description="Choose each chunker's limit so that mean chunk sizes agree, as in nws=1200 or tokens=300."
+    )
     embedders: Specs = ("minilm",)
     retrievers: Specs = ("dense",)
     measures: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_MEASURES
@@ -116,7 +119,9 @@ class ExperimentConfig(BaseModel):
     depth: int = Field(1000, gt=0, description="Deepest rank that is searched; what no budget reads is not kept.")
     nightly: NightlyConfig | None = Field(None, description="Settings of `chunkbench nightly`.")
     run: RunOptions = Field(
-        RunOptions(), exclude=True, description="How it is run and shown; the results keep it beside the experiment."
+        RunOptions.model_validate({}),
+        exclude=True,
+        description="How it is run and shown; the results keep it beside the experiment.",
     )
 
 

@@ -22,7 +22,7 @@ class CellOrigin:
     status: str
     reason: str
     stages: Mapping[str, Mapping[str, Any]]
-    """stage → the inputs that its key is the hash of; empty for a cell that failed."""
+    """stage → the inputs that its key is the hash of."""
 
 
 @dataclass(frozen=True)
