@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
-from chunkers.tokens import encoding, token_starts
+from chunkers.tokens import check_tokenizer, token_starts
 from chunkers.types import Piece, SizeLimit, SourceFile
 
 _LONGEST_CHARACTER = 4
@@ -41,7 +41,7 @@ class FixedTokens:
         most = max(0, self.tokens - 2 * _LONGEST_CHARACTER + 1)
         if not 0 <= self.overlap <= most:
             raise UsageError(f"overlap must be from 0 to {most} where tokens is {self.tokens}, not {self.overlap}")
-        encoding(self.tokenizer)
+        check_tokenizer(self.tokenizer)
 
     @property
     def limit(self) -> SizeLimit | None:

@@ -35,13 +35,20 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chunkbench"
 
 
+def check_tokenizer(name: str) -> None:
+    """Raise where tiktoken has no encoding of this name; its table, which takes a while, is not loaded."""
+    import tiktoken
+
+    if name not in tiktoken.list_encoding_names():
+        raise UsageError(f"unknown tokenizer {name!r}. Known: {', '.join(tiktoken.list_encoding_names())}")
+
+
 @functools.cache
 def encoding(name: str) -> tiktoken.Encoding:
     """Return the named tiktoken encoding."""
     import tiktoken
 
-    if name not in tiktoken.list_encoding_names():
-        raise UsageError(f"unknown tokenizer {name!r}. Known: {', '.join(tiktoken.list_encoding_names())}")
+    check_tokenizer(name)
     if name in _PACKED and "TIKTOKEN_CACHE_DIR" not in os.environ:
         os.environ["TIKTOKEN_CACHE_DIR"] = str(_unpacked(name))
         try:

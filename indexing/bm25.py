@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -47,7 +48,11 @@ class BM25:
         from bm25s.tokenization import Tokenized
 
         vocabulary: dict[str, int] = {}
-        ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in code_words(readable(text))] for text in texts]
+        # Four bytes per word: of a large corpus this is most of what is held.
+        ids = [
+            array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in code_words(readable(text))])
+            for text in texts
+        ]
         if not vocabulary:
             return vocabulary, None
         index = bm25s.BM25(method="lucene", k1=self.k1, b=self.b)

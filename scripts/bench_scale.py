@@ -1,4 +1,4 @@
-"""Scale: source files, at several sizes, chunked, indexed with hashed vectors and BM25, searched and scored."""
+"""`python scripts/bench_scale.py`: time and memory of each stage as the corpus grows, and two processes."""
 
 from __future__ import annotations
 

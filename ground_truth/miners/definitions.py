@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from chunkers.types import SourceFile
 from ground_truth.miners.doc_comments import STYLES, commented_definitions
@@ -16,10 +16,12 @@ _FINDERS: dict[str, Callable[[bytes], list[Definition]]] = {
 }
 
 
-def definitions(source: SourceFile) -> list[Definition]:
+@functools.lru_cache(maxsize=512)
+def definitions(source: SourceFile) -> Sequence[Definition]:
     """Return the documented definitions of a file; none where the language has no finder."""
     finder = _FINDERS.get(source.language or "")
-    return finder(source.data) if finder else []
+    # Remembered, since what a dataset mines it masks next.
+    return tuple(finder(source.data)) if finder else ()
 
 
 def minable_languages() -> frozenset[str]:
