@@ -86,7 +86,9 @@ def command(**options: Any) -> None:  # noqa: ANN401 - passed on as they are
 
     protocols = options["protocols"] or PROTOCOLS
     names = _datasets(options)
-    chunkers = dict.fromkeys((options["ast"], options["fixed"], *options["also"], options["reference"]))
+    # The projection needs the reference's windows, not their vectors.
+    reference = (options["reference"],) if "coderag" in protocols else ()
+    chunkers = dict.fromkeys((options["ast"], options["fixed"], *options["also"], *reference))
     config = check(
         make_config(
             {
