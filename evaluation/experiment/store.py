@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import logging
@@ -61,7 +62,7 @@ class Store:
             return None
         folder = self.folder(key)
         try:
-            _verify(folder)
+            _verify_once(folder, (folder / _MANIFEST).stat().st_mtime_ns)
             return read(folder)
         except (OSError, ValueError, KeyError) as error:
             log.warning("cache entry %s/%s is damaged (%s) and is made again", key.stage, key.digest, error)
@@ -103,6 +104,12 @@ class Store:
         manifests = (self.root / stage).glob(f"[!.]*/{_MANIFEST}")
         for path in sorted(manifests, key=lambda path: path.stat().st_mtime, reverse=True):
             yield Entry(path.parent, json.loads(path.read_text("utf-8"))["inputs"])
+
+
+@functools.lru_cache(maxsize=10_000)
+def _verify_once(folder: Path, _written: int) -> None:
+    """Verify the entry that was written then, unless this process has; the parts of a phase read the same entry."""
+    _verify(folder)
 
 
 def _verify(folder: Path) -> None:
