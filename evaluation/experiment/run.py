@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,14 +163,16 @@ def _make(
     )
     parts = [part for corpus in corpora for part in stages.embedding_parts(bench, snapshots[corpus[0]], *corpus)]
     watch.phase("embed", sum(part.texts for part in parts))
+    spent: dict[tuple[str, str, str], float] = {}
     for outcome in executor.map_embedding(functools.partial(_embed, bench, seen), parts):
         watch.tick("embed", outcome.task.texts)
+        spent[outcome.task.corpus] = spent.get(outcome.task.corpus, 0.0) + (outcome.value or 0.0)
         if outcome.error:
             needing = (cell for cell in todo if cell[:3] == outcome.task.corpus and _uses_vectors(cell))
             failed |= dict.fromkeys(needing, outcome.error)
     todo = [cell for cell in todo if cell not in failed]
 
-    return failed | _phase("score", functools.partial(_score, bench, seen), todo, executor, watch)
+    return failed | _phase("score", functools.partial(_score, bench, seen, spent), todo, executor, watch)
 
 
 def _uses_vectors(cell: CellKey) -> bool:
@@ -194,13 +197,20 @@ def _chunk(bench: Workbench, seen: Mapping[str, str], pair: tuple[str, str]) -> 
     stages.chunk(bench, same_snapshot(pair[0], bench.config.duplicates, seen[pair[0]]), pair[1])
 
 
-def _embed(bench: Workbench, seen: Mapping[str, str], part: stages.EmbeddingPart) -> None:
+def _embed(bench: Workbench, seen: Mapping[str, str], part: stages.EmbeddingPart) -> float:
+    """Embed the part and return the seconds it took."""
     dataset = part.corpus[0]
-    stages.embed(bench, same_snapshot(dataset, bench.config.duplicates, seen[dataset]), part)
+    snapshot = same_snapshot(dataset, bench.config.duplicates, seen[dataset])
+    started = time.perf_counter()
+    stages.embed(bench, snapshot, part)
+    return time.perf_counter() - started
 
 
-def _score(bench: Workbench, seen: Mapping[str, str], cell: CellKey) -> None:
-    stages.score(bench, same_snapshot(cell.dataset, bench.config.duplicates, seen[cell.dataset]), cell)
+def _score(
+    bench: Workbench, seen: Mapping[str, str], spent: Mapping[tuple[str, str, str], float], cell: CellKey
+) -> None:
+    snapshot = same_snapshot(cell.dataset, bench.config.duplicates, seen[cell.dataset])
+    stages.score(bench, snapshot, cell, embedded=spent.get(cell[:3], 0.0))
 
 
 def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRecord, dict[str, str]]:

@@ -190,8 +190,10 @@ def retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> Timed:
     return _stored(bench.store, retrieve_key(bench, snapshot, cell), make=make, save=_save_run, load=_load_run)
 
 
-def score(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[Scored, Mapping[str, float]]:
-    """Return the per-query scores and what stands beside them."""
+def score(
+    bench: Workbench, snapshot: Snapshot, cell: CellKey, *, embedded: float = 0.0
+) -> tuple[Scored, Mapping[str, float]]:
+    """Return the per-query scores and what stands beside them; ``embedded`` are the seconds spent on vectors before."""
 
     def make() -> Timed:
         chunked, retrieved = chunk(bench, snapshot, cell.chunker), retrieve(bench, snapshot, cell)
@@ -200,6 +202,7 @@ def score(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[Scored, 
             bench.config, snapshot, chunked.value, retrieved.value.ranking, embed=_document_embedder(bench, cell)
         )
         seconds = {**chunked.seconds, **retrieved.seconds, "score": time.perf_counter() - started}
+        seconds["embed"] = seconds.get("embed", 0.0) + embedded
         return Timed(replace(scored, facts={**scored.facts, **retrieved.value.facts}), seconds)
 
     def save(made: Timed, folder: Path) -> None:
