@@ -8,5 +8,5 @@ export PATH=$PWD/.venv/bin:$PATH
 ruff check .
 ruff format --check --quiet .
 mypy
-lint-imports --no-logo 2>/dev/null || lint-imports
+lint-imports --no-logo
 python -m pytest --quiet "$@"
