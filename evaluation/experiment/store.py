@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -9,6 +10,7 @@ import logging
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,9 @@ from chunkers.errors import UsageError
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 _MANIFEST = "manifest.json"
+_DRAFT = ".draft-"
+_ABANDONED = 86_400
+"""Seconds after which a draft is nobody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Store:
         home = self.root / key.stage
         try:
             home.mkdir(parents=True, exist_ok=True)
-            draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=home))
+            draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=home))
         except OSError as error:
             raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
         try:
@@ -98,6 +103,13 @@ class Store:
     def drop(self, key: StageKey) -> None:
         """Remove the entry, if there is one."""
         shutil.rmtree(self.folder(key), ignore_errors=True)
+
+    def sweep(self) -> None:
+        """Remove what killed runs have left: drafts that nobody has touched for a day."""
+        for draft in self.root.glob(f"*/{_DRAFT}*"):
+            with contextlib.suppress(FileNotFoundError):  # another run sweeps too
+                if draft.stat().st_mtime < time.time() - _ABANDONED:
+                    shutil.rmtree(draft, ignore_errors=True)
 
     def entries(self, stage: str) -> Iterator[Entry]:
         """Yield the entries of a stage, newest first."""
