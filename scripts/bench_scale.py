@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -34,6 +35,8 @@ from ground_truth.types import Annotation, Dataset, Query
 FACTORS = (1, 2, 4)
 PARTS = 4
 """Pieces of work that one and two processes share."""
+ROUNDS = 3
+"""Of which the shortest counts, since others may use the machine."""
 _DEFINITION = re.compile(rb"^ *(?:async )?def ([a-z]+_[a-z_]+[a-z])\(", re.MULTILINE)
 
 
@@ -55,7 +58,7 @@ class Corpus(NamedTuple):
 @click.option("--limit", type=click.FloatRange(min=0, min_open=True), help="Megabytes of source at 4× [all of it].")
 @click.option("--chunker", default="cast:size=1500", show_default=True)
 @click.option("--queries", default=200, show_default=True)
-@click.option("--share", default=0.5, show_default=True, help="Part of the 1× corpus that one and two processes get.")
+@click.option("--share", default=1.0, show_default=True, help="Part of the 1× corpus that one and two processes get.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, root: Path | None, limit: float | None, chunker: str, queries: int, share: float, as_json: bool) -> None:
     """Chunk and index a tree of source files with `hashing` and BM25 at 1×, 2× and 4× the size."""
@@ -151,13 +154,20 @@ def gain(work: Callable[[Corpus, int], None], corpus: Corpus) -> dict[str, float
     """Return the seconds of one and of two processes on the same pieces of work; the processes have started before."""
     one, two = Serial(), Processes(2)
     tasks = range(PARTS)
-    prepared = functools.partial(work, corpus._replace(paths=corpus.paths[:8]))
+    prepared = functools.partial(_and_wait, work, corpus._replace(paths=corpus.paths[:8]))
     for executor in (one, two):
         _finish(executor, prepared, tasks)
-    seconds = {
-        name: _finish(each, functools.partial(work, corpus), tasks) for name, each in (("one", one), ("two", two))
-    }
+    seconds = {"one": math.inf, "two": math.inf}
+    for _ in range(ROUNDS):
+        for name, executor in (("one", one), ("two", two)):
+            seconds[name] = min(seconds[name], _finish(executor, functools.partial(work, corpus), tasks))
     return {**seconds, "ratio": seconds["one"] / seconds["two"]}
+
+
+def _and_wait(work: Callable[[Corpus, int], None], corpus: Corpus, number: int) -> None:
+    """Do the work and stay, so that no process takes the tasks of one that is still starting."""
+    work(corpus, number)
+    time.sleep(2)
 
 
 def _finish(executor: Executor, work: Callable[[int], None], tasks: Sequence[int]) -> float:

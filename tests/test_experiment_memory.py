@@ -11,9 +11,14 @@ import numpy as np
 import pytest
 
 from chunkers.registry import CHUNKERS
+from chunkers.sizes import Ruler
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
 from evaluation.experiment.corpus_chunks import ChunkTexts, FileKey, build_chunks
+from evaluation.measures.curve import recall_curve
+from evaluation.measures.evaluate import evaluate
+from evaluation.measures.registry import parse_measure
+from evaluation.types import Case, TextCase, TextSpan
 from indexing import embedding_cache
 from indexing.bm25 import BM25
 from indexing.dense import Dense
@@ -178,3 +183,34 @@ def test_many_vectors_are_mapped_and_say_the_same(tmp_path: Path, monkeypatch: p
     asked = QueryBatch(texts[:20], held[:20])
     one, other = (Dense().search(SearchSpace(texts, each), asked, depth=50) for each in (held, mapped))
     assert one == other
+
+
+class Rulers(Sequence[Ruler]):
+    """The rulers of ten thousand files, of which each that is made is noted."""
+
+    def __init__(self) -> None:
+        self.made: set[int] = set()
+
+    def __len__(self) -> int:
+        return 10_000
+
+    @overload
+    def __getitem__(self, place: int) -> Ruler: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Ruler]: ...
+    def __getitem__(self, place: int | slice) -> Ruler | list[Ruler]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(len(self))[place]]
+        self.made.add(place)
+        return Ruler(np.arange(100))
+
+
+def test_scoring_measures_only_files_that_are_shown() -> None:
+    """The rulers of files that no ranking and no gold names are never made."""
+    rulers = Rulers()
+    text = TextCase([TextSpan(7, 0, 40), TextSpan(9_000, 10, 20)], [TextSpan(12, 0, 9)], {"tokens": rulers}, {}, None)
+    case = Case("q", ["a", "b"], {}, text=text)
+    measures = [parse_measure("recall@4000tok"), parse_measure("naurc@4000tok")]
+    assert evaluate(measures, [case])["q"]["recall@4000tok"] == 0
+    recall_curve(case, unit="tokens", budgets=(10, 100))
+    assert rulers.made == {7, 12, 9_000}

@@ -72,3 +72,16 @@ def test_the_second_writer_of_an_entry_changes_nothing(tmp_path: Path) -> None:
     store.put(KEY, write_value)
     assert store.get(KEY, read_value) == "seven"
     assert len(list((tmp_path / "chunk").iterdir())) == 1
+
+
+def test_what_a_killed_run_left_is_removed_after_a_day(tmp_path: Path) -> None:
+    """An old draft goes; one that may still be written to, and finished entries, stay."""
+    store = Store(tmp_path)
+    store.put(KEY, write_value)
+    old, new = tmp_path / "chunk" / ".draft-old", tmp_path / "chunk" / ".draft-new"
+    for draft in (old, new):
+        draft.mkdir()
+    os.utime(old, (1, 1))
+    store.sweep()
+    assert (old.exists(), new.exists()) == (False, True)
+    assert store.get(KEY, read_value) == "seven"

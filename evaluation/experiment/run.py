@@ -127,6 +127,7 @@ def _prepare(
     bench: Workbench, snapshots: Mapping[str, Snapshot], cells: Sequence[CellKey], overwrite: Overwrite
 ) -> dict[CellKey, str]:
     """Empty the store of these cells, or refuse those that are not in it, where the user asked for that."""
+    bench.store.sweep()
     keys = {cell: stages.stage_keys(bench, snapshots[cell.dataset], cell) for cell in cells}
     if overwrite == "always":
         for each in keys.values():

@@ -17,10 +17,9 @@ from evaluation.experiment.corpus_chunks import CorpusChunks
 from evaluation.experiment.relevance import judge
 from evaluation.experiment.snapshot import Snapshot
 from evaluation.measures.chance import closed_form
-from evaluation.measures.curve import recall_curve
+from evaluation.measures.curve import recall_curves
 from evaluation.measures.evaluate import evaluate
 from evaluation.measures.registry import parse_measure
-from evaluation.types import Case
 from ground_truth.types import Qrels
 from indexing.types import Hit
 
@@ -61,12 +60,12 @@ def score_run(
     for start in range(0, len(queries), _BLOCK):
         cases = [builder.case(query, ranking[query.id]) for query in queries[start : start + _BLOCK]]
         scores = evaluate(measures, cases)
+        curves.append(recall_curves(cases, unit=_CURVE_UNIT, budgets=config.budgets))
         for case in cases:
             for name, values in columns.items():
                 values.append(scores[case.query_id][name])
-            curves.append(recall_curve(case, unit=_CURVE_UNIT, budgets=config.budgets))
             for k, sums in behind.items():
-                sums.append(_tokens_behind(case, k))
+                sums.append(_tokens_behind(chunks, ranking[case.query_id], k))
             for measure in measures:
                 level = closed_form(measure, case, population=builder.search_size(case.query_id), depth=config.depth)
                 if level is not None:
@@ -74,7 +73,7 @@ def score_run(
     return Scored(
         query_ids=[query.id for query in queries],
         scores={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
-        curve=np.array(curves),
+        curve=np.concatenate(curves),
         qrels=judgements.qrels,
         facts={
             "uncovered_queries": len(judgements.uncovered),
@@ -85,12 +84,9 @@ def score_run(
     )
 
 
-def _tokens_behind(case: Case, k: int) -> int:
+def _tokens_behind(chunks: CorpusChunks, hits: Sequence[Hit], k: int) -> int:
     """Return the tokens that the first k results show."""
-    if case.text is None:
-        return 0
-    rulers = case.text.rulers[_CURVE_UNIT]
-    return sum(rulers[span.file].count(span.start, span.end) for span in case.text.results[:k])
+    return int(chunks.sizes("tokens")[[hit.position for hit in hits[:k]]].sum())
 
 
 def save_scored(scored: Scored, folder: Path) -> None:

@@ -29,7 +29,7 @@ from indexing.registry import ENCODERS, RETRIEVERS
 from indexing.types import Hit, QueryBatch, SearchSpace
 
 Ranking = Mapping[str, Sequence[Hit]]
-_PART = 512
+_PARTS, _SMALLEST_PART, _LARGEST_PART = 64, 512, 16_384
 
 
 class Retrieved(NamedTuple):
@@ -143,8 +143,13 @@ def embedding_parts(
     """Return the work of embedding a corpus, in parts small enough to show progress and to spread over machines."""
     corpus = (dataset, chunker, embedder)
     chunks: CorpusChunks = chunk(bench, snapshot, chunker).value
-    starts = range(0, len(chunks), _PART)
-    parts = [EmbeddingPart(corpus, range(a, min(a + _PART, len(chunks))), min(_PART, len(chunks) - a)) for a in starts]
+    # Each part asks the cache once, which looks through all it holds: parts grow with the corpus, up to a bound.
+    size = min(max(len(chunks) // _PARTS, _SMALLEST_PART), _LARGEST_PART)
+    parts = [
+        EmbeddingPart(corpus, range(start, stop), stop - start)
+        for start in range(0, len(chunks), size)
+        for stop in [min(start + size, len(chunks))]
+    ]
     return [EmbeddingPart(corpus, None, len(snapshot.dataset.queries)), *parts]
 
 

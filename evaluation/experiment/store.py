@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import json
 import logging
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +21,9 @@ from chunkers.errors import UsageError
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 _MANIFEST = "manifest.json"
+_DRAFT = ".draft-"
+_ABANDONED = 86_400
+"""Seconds after which a draft is nobody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ class Store:
             return None
         folder = self.folder(key)
         try:
-            _verify(folder)
+            _verify_once(folder, (folder / _MANIFEST).stat().st_mtime_ns)
             return read(folder)
         except (OSError, ValueError, KeyError) as error:
             log.warning("cache entry %s/%s is damaged (%s) and is made again", key.stage, key.digest, error)
@@ -73,7 +79,7 @@ class Store:
         home = self.root / key.stage
         try:
             home.mkdir(parents=True, exist_ok=True)
-            draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=home))
+            draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=home))
         except OSError as error:
             raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
         try:
@@ -98,11 +104,24 @@ class Store:
         """Remove the entry, if there is one."""
         shutil.rmtree(self.folder(key), ignore_errors=True)
 
+    def sweep(self) -> None:
+        """Remove what killed runs have left: drafts that nobody has touched for a day."""
+        for draft in self.root.glob(f"*/{_DRAFT}*"):
+            with contextlib.suppress(FileNotFoundError):  # another run sweeps too
+                if draft.stat().st_mtime < time.time() - _ABANDONED:
+                    shutil.rmtree(draft, ignore_errors=True)
+
     def entries(self, stage: str) -> Iterator[Entry]:
         """Yield the entries of a stage, newest first."""
         manifests = (self.root / stage).glob(f"[!.]*/{_MANIFEST}")
         for path in sorted(manifests, key=lambda path: path.stat().st_mtime, reverse=True):
             yield Entry(path.parent, json.loads(path.read_text("utf-8"))["inputs"])
+
+
+@functools.lru_cache(maxsize=10_000)
+def _verify_once(folder: Path, _written: int) -> None:
+    """Verify the entry that was written then, unless this process has; the parts of a phase read the same entry."""
+    _verify(folder)
 
 
 def _verify(folder: Path) -> None:

@@ -14,6 +14,14 @@ from evaluation.types import Case
 
 def recall_curve(case: Case, unit: SizeUnit, budgets: Sequence[int], *, charge_duplicates: bool = False) -> np.ndarray:
     """Return the share of the gold text that is read within each budget."""
+    curve: np.ndarray = recall_curves([case], unit, budgets, charge_duplicates=charge_duplicates)[0]
+    return curve
+
+
+def recall_curves(
+    cases: Sequence[Case], unit: SizeUnit, budgets: Sequence[int], *, charge_duplicates: bool = False
+) -> np.ndarray:
+    """Return the curve of each case as a row; a file that several cases show is measured once."""
     measures = [BudgetRecall(budget=b, unit=unit, charge_duplicates=charge_duplicates) for b in budgets]
-    batch = Batch([case], measures)
-    return np.array([measure.score(batch)[0] for measure in measures])
+    batch = Batch(cases, measures)
+    return np.array([measure.score(batch) for measure in measures]).T.reshape(len(cases), len(budgets))

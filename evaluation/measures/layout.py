@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
@@ -59,37 +60,51 @@ def _in_units(cases: Sequence[TextCase], unit: SizeUnit, case_of: np.ndarray, sp
     """Return the spans' ends on one line, in units of the files' rulers."""
     rulers, base = _rulers(cases, unit)
     ruler_of = base[case_of] + spans[:, 0]
-    longest = max((len(ruler.starts) for ruler in rulers), default=0)
-    return _apart(_units(rulers, ruler_of, spans[:, 1:]), case_of * len(rulers) + ruler_of, longest=longest)
+    units, longest = _units(rulers, ruler_of, spans[:, 1:])
+    return _apart(units, case_of * len(rulers) + ruler_of, longest=longest)
 
 
-def _rulers(cases: Sequence[TextCase], unit: SizeUnit) -> tuple[list[Ruler], np.ndarray]:
+class _Joined:
+    """The rulers of several cases in one row; only those that are asked for are taken, for they may be made then."""
+
+    def __init__(self, parts: Sequence[Sequence[Ruler]]) -> None:
+        self._parts = parts
+        self.begins = [0, *accumulate(map(len, parts))]
+
+    def __len__(self) -> int:
+        return self.begins[-1]
+
+    def __getitem__(self, number: int) -> Ruler:
+        part = bisect_right(self.begins, number) - 1
+        return self._parts[part][number - self.begins[part]]
+
+
+def _rulers(cases: Sequence[TextCase], unit: SizeUnit) -> tuple[_Joined, np.ndarray]:
     """Return all rulers, and where each case's begin; cases that share their rulers share them here."""
-    rulers: list[Ruler] = []
-    base: dict[int, int] = {}
-    for case in cases:
-        own = case.rulers[unit]
-        if id(own) not in base:
-            base[id(own)] = len(rulers)
-            rulers.extend(own)
-    return rulers, np.array([base[id(case.rulers[unit])] for case in cases], dtype=np.int64)
+    parts = {id(case.rulers[unit]): case.rulers[unit] for case in cases}
+    joined = _Joined(list(parts.values()))
+    begins = dict(zip(parts, joined.begins, strict=False))
+    return joined, np.array([begins[id(case.rulers[unit])] for case in cases], dtype=np.int64)
 
 
 def _array(spans: Iterable[TextSpan], count: int) -> np.ndarray:
     return np.fromiter(chain.from_iterable(spans), dtype=np.int64, count=3 * count).reshape(-1, 3)
 
 
-def _units(rulers: Sequence[Ruler], ruler_of: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return offsets in units; each ruler is asked once."""
+def _units(rulers: _Joined, ruler_of: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return offsets in units, and the length of the longest ruler that was asked; each is asked once."""
+    longest = 0
     # Numbers of 16 bits are sorted by radix, several times as fast.
     order = np.argsort(ruler_of.astype(np.uint16) if len(rulers) < 2**16 else ruler_of, kind="stable")
     grouped, sorted_rulers = offsets[order], ruler_of[order]
     edges = [*np.flatnonzero(np.diff(sorted_rulers, prepend=-1)).tolist(), len(order)]
     for begin, end in pairwise(edges):
-        grouped[begin:end] = rulers[sorted_rulers[begin]].at(grouped[begin:end])
+        ruler = rulers[int(sorted_rulers[begin])]
+        longest = max(longest, len(ruler.starts))
+        grouped[begin:end] = ruler.at(grouped[begin:end])
     units = np.empty_like(grouped)
     units[order] = grouped
-    return units
+    return units, longest
 
 
 def _apart(ends: np.ndarray, place: np.ndarray, *, longest: int) -> np.ndarray:

@@ -1,0 +1,40 @@
+"""The benchmark of scale, on a corpus that takes a moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chunkers.sources import walk
+from scripts.bench_scale import Corpus, measure, sample, snapshot_of, written
+
+
+def test_a_size_is_measured_and_shown(repository: Path) -> None:
+    """Every stage has its seconds and its peak, and a table is made of them."""
+    corpus = Corpus(repository, sample(walk(repository), None), 5, "fixed-lines:lines=5")
+    row = {"size": "1×", **measure(corpus)}
+    assert (row["files"], row["queries"]) == (8, 5)
+    assert row["chunks"] > 8
+    assert row["seconds"].keys() == {"wall", *row["peak_mb"]} == {"wall", "chunk", "embed", "dense", "bm25", "score"}
+    assert row["stored_mb"] > 0
+    gains = {"chunking": {"one": 2.0, "two": 1.0, "ratio": 2.0}}
+    text = written({"sizes": [row], "walk_seconds": 0.1, "two_processes": gains, "load": 1.0})
+    assert "| 1× | 8 |" in text
+    assert "2.00 times one" in text
+
+
+def test_a_sample_is_a_part_of_a_larger_one(repository: Path) -> None:
+    """Sizes are nested, and the limit is kept."""
+    folder = walk(repository)
+    everything = sample(folder, None)
+    some = sample(folder, 1_500)
+    assert sorted(everything) == sorted(folder.paths)
+    assert some == everything[: len(some)]
+    assert sum((repository / path).stat().st_size for path in some) <= 1_500
+
+
+def test_a_query_asks_for_a_function_by_its_words(repository: Path) -> None:
+    """The gold is the line on which the function is defined."""
+    snapshot = snapshot_of(Corpus(repository, ("apple.py",), 5, "whole-file"))
+    (query,), (note,) = snapshot.dataset.queries, snapshot.dataset.annotations
+    assert query.text == "make apple"
+    assert (repository / note.path).read_text().splitlines()[note.start_line - 1].startswith("def make_apple(")
