@@ -106,7 +106,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     try:
         text = path.read_text("utf-8-sig")
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path} cannot be read ({error.strerror}): give the path of a JSON Lines file") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
     return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -168,12 +168,14 @@ def _check_together(rows: Sequence[Row], problems: Problems) -> None:
             what = f"file {row.file!r} is not a plain path below the repository"
             problems.add(number, what, "write it as folder/name, with forward slashes and no dots")
         key = (row.query_id, row.repo, row.commit, row.file, row.start_line, row.end_line)
-        if key in seen:
-            problems.add(number, f"the same query and lines as row {seen[key]}", "remove one of them")
-        seen.setdefault(key, number)
         other = first.setdefault(row.query_id, Row(number, row))
         for field in ("query", "repo", "commit", "mask"):
             mine, theirs = getattr(row, field), getattr(other.value, field)
             if mine != theirs:
                 what = f"{field} of query {row.query_id!r} differs from row {other.number}"
                 problems.add(number, what, "give it another query_id, or the same " + field)
+                break
+        else:
+            if key in seen:
+                problems.add(number, f"the same query and lines as row {seen[key]}", "remove one of them")
+            seen.setdefault(key, number)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,10 +57,9 @@ def command(
     if as_json:
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
         return
-    from rich.console import Console
+    from scripts.console import console
 
-    # Where the output is not a terminal it is read by a program or a pager: no folding at 80.
-    console = Console(width=None if sys.stdout.isatty() else (200 if wide else 100))
-    console.print(render_table(results, wide=wide))
-    console.print(verdict(results), markup=False, highlight=False)
+    output = console(200 if wide else 100)
+    output.print(render_table(results, wide=wide))
+    output.print(verdict(results), markup=False, highlight=False)
     click.echo("\n" + " · ".join(str(path) for path in made))
