@@ -22,7 +22,7 @@ class AnnotationRow(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="chunkbench annotation")
 
-    query_id: str = Field(min_length=1, description="Rows with the same id are spans of one query.")
+    query_id: str = Field(pattern=r"^\S+$", description="Rows with the same id are spans of one query; no spaces.")
     query: str = Field(pattern=r"\S", description="The text that is searched for; the same in all rows of a query.")
     repo: str = Field(default="", description="The repository's name; may be left out when there is only one.")
     file: str = Field(min_length=1, description="Posix path below the repository's root.")
@@ -143,6 +143,7 @@ def _explain(detail: dict[str, Any]) -> tuple[str, str]:
         hint = nearest(name, AnnotationRow.model_fields).strip()
         return f"unknown key {name!r}", hint or "remove it"
     remedies = {
+        "query_id": "write an id without spaces, which TREC files cannot hold",
         "query": "write the query's text",
         "relevance": "write a number of at least 0",
         "start_line": "lines are whole numbers counted from 1",
