@@ -95,13 +95,7 @@ def command(
             shard=part,
         )
     write_results(results, folder)
-    try:
-        write_report(results, folder)
-    except OSError as error:
-        raise UsageError(
-            f"{folder}: the results are there, their report cannot be written ({error.strerror}): free some space, "
-            f"then chunkbench report {folder}"
-        ) from error
+    write_report(results, folder)
     if run.show == "json":
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
     else:

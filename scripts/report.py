@@ -45,11 +45,15 @@ def command(
     asked = {name: value for name, value in {"baseline": baseline, "test": test}.items() if value is not None}
     if baseline is not None and baseline not in {cell.key.chunker for cell in results.cells}:
         names = sorted({cell.key.chunker for cell in results.cells})
-        raise UsageError(f"no run has the baseline {baseline!r}.{nearest(baseline, names)}")
+        raise UsageError(
+            f"no run has the baseline {baseline!r}.{nearest(baseline, names)} There are: {', '.join(names)}."
+        )
     if asked or len(parts) > 1:
         # The comparisons of the parts do not know the other chunkers, the baseline or the test.
         results = with_statistics(replace(results, config={**results.config, **asked}))
     target = out or folders[0]
+    if len(parts) == 1 and (target / "results.json").exists() and not target.samefile(folders[0]):
+        raise UsageError(f"{target} holds the results of another run: name another folder with --out")
     if len(parts) > 1:
         check_output(target, config=results.config)
         write_results(results, target)
