@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
 from chunkers.errors import MissingExtraError, UsageError
+from chunkers.writable import is_writable
 
 T = TypeVar("T")
 
@@ -38,6 +39,8 @@ class Spec:
     @classmethod
     def parse(cls, text: str) -> Spec:
         """Read ``name`` or ``name:key=value,key=value``."""
+        if not is_writable(text):
+            raise UsageError(f"{text!r} is not UTF-8, so no result could name it: rename the file or folder")
         name, _, rest = text.strip().partition(":")
         if not _NAME.match(name):
             raise UsageError(f"{text!r} is not a spec: write name or name:key=value,key=value")
@@ -102,7 +105,12 @@ class Registry(Generic[T]):
         ]
         if missing:
             raise UsageError(f"{self.kind} {spec.name!r} needs {missing[0]}: write {spec.name}:{missing[0]}=…")
-        return typing.cast("T", cls(**values))
+        try:
+            return typing.cast("T", cls(**values))
+        except MissingExtraError:
+            raise
+        except UsageError as error:
+            raise UsageError(f"{spec}: {error}") from None
 
     def _entry(self, name: str) -> Entry:
         # Reading the entry points of every distribution takes a while: a built-in name needs none of them.

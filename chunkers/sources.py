@@ -15,6 +15,7 @@ from pathspec import GitIgnoreSpec
 from chunkers.errors import UsageError
 from chunkers.languages import DATA_LANGUAGES, language_of
 from chunkers.types import SourceFile
+from chunkers.writable import is_writable
 
 MAX_BYTES = 1_000_000
 _VENDORED = frozenset("node_modules bower_components vendor third_party site-packages __pycache__ venv".split())
@@ -87,8 +88,8 @@ def walk(
     """Return the source files below a folder, or the one file given.
 
     Left out, with a reason: what ``.gitignore`` names, hidden and vendored folders, links, binary, minified and
-    too-large files, data files, and files whose name tells no language. A path in ``keep`` is left out only when
-    it is binary. ``languages`` restricts the walk to these.
+    too-large files, data files, files whose name tells no language or is not UTF-8. A path in ``keep`` is left out
+    only when it is binary. ``languages`` restricts the walk to these.
     """
     if not root.exists():
         raise UsageError(f"{root} does not exist")
@@ -118,7 +119,7 @@ def fingerprint(repository: Repository) -> str:
 def unfit_path(path: str) -> str:
     """Return why a folder of the path keeps it out of a corpus, or nothing; for trees that are not on disk."""
     parts = path.split("/")[:-1]
-    return next(
+    return _unwritable(path) or next(
         (why for n, name in enumerate(parts) if (why := _folder_reason(name, "/".join(parts[: n + 1]), ()))), ""
     )
 
@@ -158,7 +159,7 @@ def _candidates(root: Path, folder: str, inherited: list[_Ignore]) -> Iterator[t
             else:
                 yield from _candidates(root, path + "/", ignores)
         elif entry.is_file():
-            yield path, "ignored by .gitignore" if _ignored(path, ignores) else ""
+            yield path, "ignored by .gitignore" if _ignored(path, ignores) else _unwritable(path)
 
 
 def _ignore_file(root: Path, folder: str) -> Iterator[_Ignore]:
@@ -183,6 +184,11 @@ def _folder_reason(name: str, path: str, ignores: Sequence[_Ignore]) -> str:
     if built or name in _VENDORED:
         return "vendored or built"
     return "ignored by .gitignore" if _ignored(path, ignores) else ""
+
+
+def _unwritable(path: str) -> str:
+    """Return why no result file could hold the path, or nothing."""
+    return "" if is_writable(path) else "name is not UTF-8"
 
 
 def _unfit(file: Path, path: str, *, wanted: bool, languages: Collection[str]) -> str:

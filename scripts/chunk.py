@@ -76,22 +76,24 @@ def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
 
 
 def _print_view(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
-    from scripts.chunk_view import console, show_file
+    from scripts.chunk_view import show_file
+    from scripts.console import console
 
-    output = console()
+    output = console(120)
     for source in folder.files():
         show_file(output, source, chunkers)
 
 
 def _print_stats(folder: Folder, chunkers: Mapping[str, Chunker], *, as_json: bool) -> None:
-    from scripts.chunk_view import console, measure_folder, show_stats
+    from scripts.chunk_view import measure_folder, show_stats
+    from scripts.console import console
 
     measured = measure_folder(folder, chunkers)
     if as_json:
         for one in measured:
             click.echo(json.dumps(one.row()))
         return
-    show_stats(console(), measured)
+    show_stats(console(120), measured)
     for one in measured:
         for reason, count in one.fallbacks.most_common():
             click.echo(f"{one.spec}: {count} files cut by lines: {reason}", err=True)

@@ -25,12 +25,6 @@ _BARS = " ▁▂▃▄▅▆▇█"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]")
 
 
-def console() -> Console:
-    """Return standard output as wide as the terminal, or 120 columns where it is none."""
-    output = Console()
-    return output if output.is_terminal else Console(width=120)
-
-
 def show_file(output: Console, source: SourceFile, chunkers: Mapping[str, Chunker]) -> None:
     """Print the file once per chunker, side by side, each chunk under a numbered line in its colour."""
     table = Table.grid(padding=(0, 2), expand=True)
@@ -45,7 +39,8 @@ def show_file(output: Console, source: SourceFile, chunkers: Mapping[str, Chunke
 def _chunked(spec: str, chunker: Chunker, source: SourceFile) -> RenderableType:
     chunks = chunk_file(chunker, source)
     reason = fallback_reason(chunker, source)
-    title = Text(f"{source.path} · {spec} · {len(chunks)} chunks", style="bold")
+    name = printable(source.path)
+    title = Text(f"{name} · {spec} · {len(chunks)} {'chunk' if len(chunks) == 1 else 'chunks'}", style="bold")
     title.append(f" · fallback: {reason}" if reason else "", style="red")
     units = ruler(source.data, "nws")
     parts: list[RenderableType] = [title]

@@ -40,7 +40,7 @@ class _Verbs(click.Group):
         command: click.Command = importlib.import_module(f"scripts.{name}").command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):
             formatter.write_dl(list(_VERBS.items()))
 
@@ -59,13 +59,13 @@ def chunkbench() -> None:
 
 def main() -> NoReturn:
     """Run `chunkbench`."""
-    exit_with(chunkbench)
+    exit_with(chunkbench, name="chunkbench")
 
 
-def exit_with(command: click.Command) -> NoReturn:
+def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
     """Run a command and end; a UsageError is one line on stderr and its own exit code."""
     try:
-        code = command.main(standalone_mode=False)
+        code = command.main(prog_name=name, standalone_mode=False)
     except UsageError as error:
         _say(str(error))
         code = error.exit_code

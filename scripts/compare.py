@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkers.errors import UsageError
-from chunkers.tokens import cache_folder
+from chunkers.tokens import usable_cache
 
 if TYPE_CHECKING:
     from evaluation.experiment.config import ExperimentConfig
@@ -88,20 +88,14 @@ def command(
     with watching() as watch:
         results = run_experiment(
             config,
-            cache=cache_folder(),
+            cache=usable_cache(),
             executor=make_executor(run.engine, run.jobs),
             watch=watch,
             overwrite="only-missing" if run.overwrite == "never" else run.overwrite,
             shard=part,
         )
     write_results(results, folder)
-    try:
-        write_report(results, folder)
-    except OSError as error:
-        raise UsageError(
-            f"{folder}: the results are there, their report cannot be written ({error.strerror}): free some space, "
-            f"then chunkbench report {folder}"
-        ) from error
+    write_report(results, folder)
     if run.show == "json":
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
     else:
@@ -144,12 +138,10 @@ def _slug(config: ExperimentConfig) -> str:
 
 
 def _print(results: Results, *, wide: bool) -> None:
-    from rich.console import Console
-
     from evaluation.report.terminal import render_table
     from evaluation.report.verdict import verdict
+    from scripts.console import console
 
-    # Where the output is not a terminal it is read by a program or a pager: no colours, no folding at 80.
-    console = Console(width=None if sys.stdout.isatty() else (200 if wide else 100))
-    console.print(render_table(results, wide=wide))
-    console.print(verdict(results), markup=False, highlight=False)
+    output = console(200 if wide else 100)
+    output.print(render_table(results, wide=wide))
+    output.print(verdict(results), markup=False, highlight=False)

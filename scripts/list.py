@@ -8,26 +8,30 @@ from typing import Any
 import click
 
 _KINDS = ("chunkers", "embedders", "retrievers", "datasets", "measures", "rules")
+_ONLY_IN_JSON = {"aliases", "citation", "properties", "direction", "range", "looked"}
+"""Columns that would leave no room for the others in a terminal."""
 
 
 @click.command(epilog="\b\nExamples:\n  chunkbench list chunkers\n  chunkbench list measures --json")
 @click.argument("kind", type=click.Choice(_KINDS))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, with all that is known of each.")
 def command(*, kind: str, as_json: bool) -> None:
     """Print every chunker, embedder, retriever, dataset, measure or overlap rule with one line each."""
     rows = _rows(kind)
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    from rich.console import Console
     from rich.table import Table
 
+    from scripts.console import console
+
     table = Table(box=None, pad_edge=False)
-    for name in rows[0]:
-        table.add_column(name, overflow="fold")
+    shown = [name for name in rows[0] if name not in _ONLY_IN_JSON]
+    for name in shown:
+        table.add_column(name, overflow="fold", no_wrap=name == shown[0])
     for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
-    Console().print(table, markup=False)
+        table.add_row(*(_cell(row[name]) for name in shown))
+    console(100).print(table, markup=False)
 
 
 def _rows(kind: str) -> list[dict[str, Any]]:

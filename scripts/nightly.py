@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkers.tokens import cache_folder
+from chunkers.tokens import usable_cache
 
 if TYPE_CHECKING:
     from evaluation.history.comparison import Night
@@ -73,7 +73,7 @@ def command(
     # Beside the file, not where the scheduler happened to start: cron starts in the home folder.
     place = history or file.parent / Path((config.nightly or NightlyConfig()).history).expanduser()
     with watching() as watch:
-        shop = Shop(cache_folder(), make_executor(engine or config.run.engine, jobs or config.run.jobs), watch)
+        shop = Shop(usable_cache(), make_executor(engine or config.run.engine, jobs or config.run.jobs), watch)
         night = run_night(config, History(place), shop, now=datetime.now(UTC))
     found = json.dumps(night_json(night), indent=1, ensure_ascii=False)
     if summary is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,11 +45,15 @@ def command(
     asked = {name: value for name, value in {"baseline": baseline, "test": test}.items() if value is not None}
     if baseline is not None and baseline not in {cell.key.chunker for cell in results.cells}:
         names = sorted({cell.key.chunker for cell in results.cells})
-        raise UsageError(f"no run has the baseline {baseline!r}.{nearest(baseline, names)}")
+        raise UsageError(
+            f"no run has the baseline {baseline!r}.{nearest(baseline, names)} There are: {', '.join(names)}."
+        )
     if asked or len(parts) > 1:
         # The comparisons of the parts do not know the other chunkers, the baseline or the test.
         results = with_statistics(replace(results, config={**results.config, **asked}))
     target = out or folders[0]
+    if len(parts) == 1 and (target / "results.json").exists() and not target.samefile(folders[0]):
+        raise UsageError(f"{target} holds the results of another run: name another folder with --out")
     if len(parts) > 1:
         check_output(target, config=results.config)
         write_results(results, target)
@@ -58,10 +61,9 @@ def command(
     if as_json:
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
         return
-    from rich.console import Console
+    from scripts.console import console
 
-    # Where the output is not a terminal it is read by a program or a pager: no folding at 80.
-    console = Console(width=None if sys.stdout.isatty() else (200 if wide else 100))
-    console.print(render_table(results, wide=wide))
-    console.print(verdict(results), markup=False, highlight=False)
+    output = console(200 if wide else 100)
+    output.print(render_table(results, wide=wide))
+    output.print(verdict(results), markup=False, highlight=False)
     click.echo("\n" + " · ".join(str(path) for path in made))

@@ -109,7 +109,7 @@ def test_matched_sizes_say_what_was_chosen() -> None:
     [
         ((CODE, "--chunker", "castt"), "unknown chunker 'castt'. Did you mean 'cast'?"),
         ((CODE, "--chunker", "cast:sise=3"), "chunker 'cast' has no parameter 'sise'. Did you mean 'size'?"),
-        ((CODE, "--chunker", "cast:size=-3"), "size must be above 0, not -3"),
+        ((CODE, "--chunker", "cast:size=-3"), "cast:size=-3: size must be above 0, not -3"),
         ((CODE, "--chunker", "cast:size=many"), "size in 'cast:size=many' is 'many'; it must be a whole number"),
         ((CODE / "missing",), f"{CODE / 'missing'} does not exist"),
         ((CODE, "--match-size", "1200"), "'1200' is not a size"),

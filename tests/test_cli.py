@@ -41,6 +41,12 @@ def test_an_unknown_verb_is_answered_with_the_nearest(chunkbench: Command) -> No
     assert "Did you mean 'compare'" in result.err
 
 
+def test_help_names_the_command_however_it_was_started() -> None:
+    """`python -m scripts` speaks of chunkbench, as the installed command does."""
+    ended = subprocess.run([sys.executable, "-m", "scripts", "-h"], capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("Usage: chunkbench ")
+
+
 @pytest.mark.parametrize("kind", ["chunkers", "embedders", "retrievers", "datasets", "measures", "rules"])
 def test_lists_are_complete_and_machine_readable(chunkbench: Command, kind: str) -> None:
     """`chunkbench list KIND` prints every plug-in with what it is."""

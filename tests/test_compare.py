@@ -136,6 +136,7 @@ def test_a_repository_without_labels_is_mined(chunkbench: Command, repository: P
         (("--rule", "anny"), "Did you mean 'any'"),
         (("--engine", "rey"), "unknown engine"),
         (("--embedder", "nothing-like-this"), "unknown embedder"),
+        (("--chunker", "cast", "--chunker", "cast:size=2000"), "cast and cast:size=2000 are the same chunker"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_exit_2(
@@ -183,6 +184,35 @@ def test_the_results_of_another_experiment_are_not_overwritten(
     assert result.code == 2
     assert "another experiment" in result.err
     assert (compared / "results.json").read_bytes() == before
+
+
+def test_a_place_that_cannot_hold_the_results_is_refused_at_once(
+    chunkbench: Command, repository: Path, tmp_path: Path
+) -> None:
+    """A path below a file, or one that is not text, is an error before any work."""
+    (tmp_path / "file").write_text("x")
+    for out, why in (
+        (tmp_path / "file", "is a file"),
+        (tmp_path / "file/below", "is a file"),
+        ("o\udcff", "not UTF-8"),
+    ):
+        result = chunkbench(*arguments(repository, Path(out)))
+        assert result.code == 2
+        assert why in result.err
+        assert result.err.count("\n") == 1
+
+
+def test_a_cache_that_cannot_be_written_is_refused(
+    chunkbench: Command, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names the folder and the variable that chooses it; no results of failed cells are left behind."""
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "file"))
+    result = chunkbench(*arguments(repository, tmp_path / "out"))
+    assert result.code == 2
+    assert f"{tmp_path / 'file'} cannot hold the cache" in result.err
+    assert result.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
 
 
 def test_sizes_are_matched_and_said(chunkbench: Command, tmp_path: Path) -> None:

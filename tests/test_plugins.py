@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkers.errors import MissingExtraError, UsageError
-from chunkers.plugins import Entry, Registry, Spec, identity, nearest
+from chunkers.plugins import Entry, Registry, Spec, identity, nearest, positive
 from chunkers.registry import CHUNKERS
 
 ROOT = Path(__file__).parent.parent
@@ -31,6 +31,10 @@ class Sample:
     share: float | None = 0.5
     loud: bool = False
     mode: Literal["fast", "slow"] = "fast"
+
+    def __post_init__(self) -> None:
+        """Refuse a count that counts nothing."""
+        positive(self, "count")
 
 
 SAMPLES: Registry[Sample] = Registry(
@@ -78,6 +82,8 @@ def test_specs_are_read_as_they_are_written(name: str, params: dict[str, str]) -
         ("smaple", "unknown sample 'smaple'. Did you mean 'sample'?"),
         ("zzz", "Known: absent, broken, sample."),
         ("broken", "cannot be loaded"),
+        ("sample:path=a\udcffb", "is not UTF-8"),
+        ("sample:path=x,count=0", "sample:path=x,count=0: count must be above 0, not 0"),
     ],
 )
 def test_wrong_specs_say_what_is_wrong(spec: str, message: str) -> None:

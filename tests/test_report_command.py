@@ -62,6 +62,31 @@ def test_two_runs_become_one_with_comparisons_across_them(tmp_path: Path) -> Non
     assert (tmp_path / "both" / "report.html").exists()
 
 
+def test_a_report_goes_to_no_place_of_something_else(tmp_path: Path) -> None:
+    """The report of one run is not put beside the results of another, nor is a file replaced by it."""
+    for name in ("one", "other"):
+        write_results(_simulated(queries=24), tmp_path / name)
+    (tmp_path / "file").write_text("mine")
+    for out, why in (("other", "results of another run"), ("file", "cannot be written")):
+        with pytest.raises(UsageError, match=why):
+            CliRunner().invoke(command, [str(tmp_path / "one"), "--out", str(tmp_path / out)], catch_exceptions=False)
+    assert not (tmp_path / "other" / "report.html").exists()
+
+
+def test_every_cell_has_a_file_name_of_its_own() -> None:
+    """Names are readable where they can be; long ones, and those that other specs would share, end in a hash."""
+    template = _simulated(queries=24).cells[0]
+
+    def slug(dataset: str) -> str:
+        return dataclasses.replace(template, key=template.key._replace(dataset=dataset)).slug
+
+    assert slug("mined:root=a/b").startswith("mined_root=a_b__")
+    assert slug("mined:root=a b") != slug("mined:root=a+b")
+    deep = "mined:root=" + "folder/" * 60
+    assert slug(deep) != slug(deep + "x")
+    assert len(slug(deep) + ".qrels") < 255
+
+
 def test_merging_needs_a_place_to_write(tmp_path: Path) -> None:
     """Two folders without --out are refused before anything is written."""
     with pytest.raises(UsageError, match="--out DIR"):

@@ -9,7 +9,7 @@ import pytest
 
 from chunkers.errors import UsageError
 from chunkers.languages import DATA_LANGUAGES, known_languages, language_of
-from chunkers.sources import MAX_BYTES, fingerprint, walk
+from chunkers.sources import MAX_BYTES, fingerprint, unfit_path, walk
 
 
 def write(root: Path, files: dict[str, bytes | str]) -> None:
@@ -59,6 +59,15 @@ def test_each_file_left_out_has_a_reason(tmp_path: Path) -> None:
         "build/": "vendored or built",
         "link.py": "symbolic link",
     }
+
+
+def test_a_name_that_is_not_utf8_is_left_out(tmp_path: Path) -> None:
+    """No result file could hold such a path: it is skipped and counted, and its neighbours stay."""
+    write(tmp_path, {"kept.py": "x = 1\n", "bad\udcff.py": "x = 1\n", "bad\udcff/a.py": "x = 1\n"})
+    folder = walk(tmp_path)
+    assert folder.paths == ("kept.py",)
+    assert {skipped.reason for skipped in folder.skipped} == {"name is not UTF-8"}
+    assert unfit_path("bad\udcff/a.py") == "name is not UTF-8"
 
 
 def test_ignore_files_are_read_as_git_reads_them(tmp_path: Path) -> None:

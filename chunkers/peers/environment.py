@@ -71,8 +71,8 @@ class Worker:
             self.close()
         if self._process is None:
             self._process = self._started()
-        assert self._process.stdin is not None  # noqa: S101 - both are pipes
-        assert self._process.stdout is not None  # noqa: S101
+        assert self._process.stdin is not None  # noqa: S101 - a pipe
+        assert self._process.stdout is not None  # noqa: S101 - a pipe
         try:
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()

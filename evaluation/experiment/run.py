@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.languages import language_of
+from chunkers.plugins import identity
 from chunkers.registry import CHUNKERS
 from evaluation.experiment import stages
 from evaluation.experiment.config import ExperimentConfig
@@ -77,8 +78,11 @@ def cells_of(config: ExperimentConfig) -> list[CellKey]:
 def check(config: ExperimentConfig) -> ExperimentConfig:
     """Raise for any plug-in, measure or rule that cannot be made, and return the config with canonical names."""
     for registry, specs in ((CHUNKERS, config.chunkers), (ENCODERS, config.embedders), (RETRIEVERS, config.retrievers)):
+        spelled: dict[str, str] = {}
         for spec in specs:
-            registry.create(spec)
+            same = spelled.setdefault(repr(identity(registry.create(spec))), spec)
+            if same != spec:
+                raise UsageError(f"{same} and {spec} are the same {registry.kind}: write it one way")
     parse_rule(config.rule)
     names = tuple(dict.fromkeys(parse_measure(name).name for name in config.measures))
     return config.model_copy(update={"measures": names, "headline": parse_measure(config.headline).name})

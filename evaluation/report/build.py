@@ -6,6 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from chunkers.errors import UsageError
 from evaluation.report.documents import comparisons_csv, csv_text, latex, markdown
 from evaluation.report.page import page
 from evaluation.report.view import views
@@ -23,8 +24,14 @@ def write_report(results: Results, out_dir: Path) -> list[Path]:
         "table.csv": csv_text(found),
         "comparisons.csv": comparisons_csv(found),
     }
-    out_dir.mkdir(parents=True, exist_ok=True)
-    return [_write(out_dir / name, text) for name, text in made.items()]
+    try:
+        out_dir.mkdir(parents=True, exist_ok=True)
+        return [_write(out_dir / name, text) for name, text in made.items()]
+    except OSError as error:
+        raise UsageError(
+            f"{out_dir}: the report cannot be written ({error.strerror}): free some space or choose another folder, "
+            "then chunkbench report DIR --out FOLDER; the results themselves are kept"
+        ) from error
 
 
 def _write(path: Path, text: str) -> Path:
