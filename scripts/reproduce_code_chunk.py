@@ -8,6 +8,7 @@ the unweighted mean over repositories.
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from chunkers.tokens import cache_folder
 from scripts.cli import exit_with
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evaluation.results import Results
 
 REPOSITORIES = (
@@ -48,24 +51,33 @@ def command(*, data: Path, vectors: Path, size: int, chunkers: tuple[str, ...], 
     from evaluation.experiment.executors import Serial
     from evaluation.experiment.run import run_experiment
 
-    specs = [f"{name}:size={size}" for name in chunkers]
+    # Its vectors are of the code alone, without the header that the library offers.
+    specs = [f"{name}:size={size}" + (",header=false" if name == "code-chunk" else "") for name in chunkers]
     config = make_config(
         {
             "datasets": [dataset(data, name, gold) for name in REPOSITORIES],
             "chunkers": specs,
-            "embedders": [f"precomputed:path={vectors},final_newline=optional"],
+            "embedders": [f"precomputed:path={vectors},edges=optional"],
             "measures": MEASURES,
             "headline": "ndcg@5",
             "rule": "any(blank=true)",
         }
     )
     results = run_experiment(config, cache=cache_folder(), executor=Serial())
-    tables = {spec: table(results, spec, gold=gold, data=data) for spec in specs}
+    tables: dict[str, Any] = {spec: table(results, spec, gold=gold, data=data) for spec in specs}
+    differences = list(comparisons(results, specs))
     if as_json:
-        click.echo(json.dumps(tables[specs[0]] if len(specs) == 1 else tables, indent=1))
+        found = {**tables, "comparisons": differences} if len(specs) > 1 else tables[specs[0]]
+        click.echo(json.dumps(found, indent=1))
     else:
         for spec, found in tables.items():
             _print(spec, found)
+        for row in differences:
+            click.echo(
+                f"{row['a']} − {row['b']}: {row['difference']:+.4f} ({row['low']:+.4f} … {row['high']:+.4f}) in "
+                f"{row['measure']} over {row['n_queries']} queries of {row['n_clusters']} repositories that have all "
+                f"vectors, p = {row['p_corrected']:.3f}. {row['caveat']}"
+            )
     return 0 if all(found["missing_vectors"] == 0 for found in tables.values()) else 1
 
 
@@ -93,6 +105,22 @@ def table(results: Results, chunker: str, *, gold: str, data: Path) -> dict[str,
     scored = [row for row in rows.values() if "failed" not in row]
     macro = {measure: sum(row[measure] for row in scored) / len(scored) for measure in MEASURES} if scored else {}
     return {"repositories": rows, "macro": macro, "missing_vectors": missing}
+
+
+def comparisons(results: Results, chunkers: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the test of each difference in nDCG@5, on the repositories where every chunker has all its vectors."""
+    import numpy as np
+
+    from evaluation.statistics.compare import compare_pairs
+
+    cells = {(cell.key.dataset, cell.key.chunker): cell for cell in results.cells if cell.status == "ok"}
+    shared = [name for name in results.config["datasets"] if all((name, chunker) in cells for chunker in chunkers)]
+    if len(chunkers) < 2 or not shared:
+        return
+    scores = np.array([np.concatenate([cells[name, each].scores["ndcg@5"] for name in shared]) for each in chunkers])
+    clusters = [query.cluster for name in shared for query in results.queries_of(name)]
+    for row in compare_pairs(scores, clusters, names=chunkers):
+        yield {"measure": "ndcg@5", **row.row()}
 
 
 def missing_vectors(spec: str, chunker: str, embedder: str) -> int:
@@ -123,12 +151,12 @@ def _print(chunker: str, found: dict[str, Any]) -> None:
         lines.add_column(heading, justify="left" if heading == "repository" else "right")
     for name, row in found["repositories"].items():
         if "failed" in row:
-            lines.add_row(name, row["failed"])
+            lines.add_row(name, "vectors are missing")
         else:
             note = " ¹" if name == PUBLISHED_DIFFERENTLY else ""
             lines.add_row(name + note, *(f"{row[measure]:.4f}" for measure in MEASURES), str(row["queries"]))
     lines.add_row("mean", *(f"{found['macro'].get(measure, float('nan')):.4f}" for measure in MEASURES), "")
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(lines)
     console.print("¹ the published run also indexed copies under build/lib", markup=False)
 

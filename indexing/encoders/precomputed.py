@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -31,8 +31,8 @@ class Precomputed:
     stored: ClassVar[bool] = True
 
     path: str
-    final_newline: Literal["exact", "optional"] = "exact"
-    """`optional` also takes the vector of the text without the line feed that ends it: how code-chunk keyed its own."""
+    edges: Literal["exact", "optional"] = "exact"
+    """`optional`: a text may be stored without some of the whitespace at its ends, as code-chunk stores its chunks."""
 
     @property
     def max_tokens(self) -> int | None:
@@ -42,7 +42,7 @@ class Precomputed:
     def identity(self) -> Mapping[str, Any]:
         """Return the hash of the file, wherever it lies."""
         file = self._table().digest
-        return {"encoder": "precomputed", "version": self.version, "file": file, "final_newline": self.final_newline}
+        return {"encoder": "precomputed", "version": self.version, "file": file, "edges": self.edges}
 
     def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
         """Return the stored row of each text, with length 1."""
@@ -66,16 +66,24 @@ class Precomputed:
         return sum(self._row(table, text) < 0 for text in texts)
 
     def _row(self, table: _Table, text: str) -> int:
-        row = table.rows.get(text_key(text), -1)
-        if row < 0 and self.final_newline == "optional" and text.endswith("\n"):
-            row = table.rows.get(text_key(text[:-1]), -1)
-        return row
+        for form in _without_edges(text) if self.edges == "optional" else (text,):
+            if (row := table.rows.get(text_key(form), -1)) >= 0:
+                return row
+        return -1
 
     def _table(self) -> _Table:
         path = Path(self.path).expanduser()
         if not path.is_file():
             raise UsageError(f"{self.path}: no such file")
         return _read(path, path.stat().st_mtime_ns)
+
+
+def _without_edges(text: str) -> Iterator[str]:
+    """Yield the text as it is, then with ever less whitespace at its end, then the same without that at its start."""
+    end = len(text) - len(text.rstrip())
+    for head in dict.fromkeys((text, text.lstrip())):
+        for cut in range(end + 1):
+            yield head[: len(head) - cut]
 
 
 def text_key(text: str) -> str:
