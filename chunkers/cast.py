@@ -6,10 +6,9 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chunkers.errors import UsageError
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.outline import signature_of
-from chunkers.plugins import positive
+from chunkers.plugins import not_negative, positive
 from chunkers.scope import enclosing_definitions
 from chunkers.sizes import nws_before
 from chunkers.syntax import no_grammar, parse
@@ -38,8 +37,7 @@ class Cast:
 
     def __post_init__(self) -> None:
         positive(self, "size")
-        if self.overlap < 0:
-            raise UsageError(f"overlap must not be below 0: {self.overlap}")
+        not_negative(self, "overlap")
 
     @property
     def limit(self) -> SizeLimit | None:

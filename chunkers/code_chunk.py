@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from chunkers.code_chunk_header import FileContext
-from chunkers.errors import UsageError
 from chunkers.imports import imported_names
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.outline import has_outline, name_of, outline
-from chunkers.plugins import positive
+from chunkers.plugins import not_negative, positive
 from chunkers.scope import enclosing_definitions
 from chunkers.sizes import nws_before
 from chunkers.syntax import no_grammar, parse
@@ -41,8 +40,7 @@ class CodeChunk:
 
     def __post_init__(self) -> None:
         positive(self, "size")
-        if self.overlap < 0:
-            raise UsageError(f"overlap must not be below 0: {self.overlap}")
+        not_negative(self, "overlap")
 
     @property
     def limit(self) -> SizeLimit:

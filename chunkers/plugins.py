@@ -140,6 +140,14 @@ def positive(plugin: object, *names: str) -> None:
             raise UsageError(f"{name} must be above 0, not {value}")
 
 
+def not_negative(plugin: object, *names: str) -> None:
+    """Raise where a named field is below zero; for ``__post_init__``."""
+    for name in names:
+        value = getattr(plugin, name)
+        if value < 0:
+            raise UsageError(f"{name} must be 0 or above, not {value}")
+
+
 def identity(plugin: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
     """Return all that decides what the plug-in does, as plain values: its class, version and parameters."""
     return {

@@ -64,6 +64,7 @@ def main() -> NoReturn:
 
 def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
     """Run a command and end; a UsageError is one line on stderr and its own exit code."""
+    output = sys.stdout
     try:
         code = command.main(prog_name=name, standalone_mode=False)
     except UsageError as error:
@@ -75,9 +76,11 @@ def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted")
         code = 130
-    except BrokenPipeError:
-        # The reader has gone (`… | head`): not an error, but nothing more may be flushed to it.
-        sys.stderr.close()
+    except SystemExit:
+        # The reader has gone (`… | head`): click wraps the output so that nothing more is flushed to it, and ends
+        # with 1. Here that would mean that cells failed.
+        if sys.stdout is output:
+            raise
         code = 0
     sys.exit(code if isinstance(code, int) else 0)
 

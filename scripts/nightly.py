@@ -63,7 +63,7 @@ def command(
     from evaluation.history.night import run_night
     from evaluation.history.producing import Shop
     from evaluation.history.summary import night_json
-    from evaluation.history.texts import replace_text
+    from evaluation.whole_files import replace_text
     from scripts.progress import watching
 
     config = load_config(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import Command
@@ -32,6 +33,19 @@ def test_every_verb_explains_itself(chunkbench: Command, verb: str) -> None:
     assert result.code == 0
     assert f"chunkbench {verb}" in result.out
     assert "--json" in result.out or verb == "history"
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
+    """`chunkbench … | head -1` ends with 0 and says nothing: 1 would mean that cells failed."""
+    code = str(Path(__file__).with_name("fixtures") / "code")
+    order = [sys.executable, "-m", "scripts", "chunk", code, "--chunker", "fixed-lines:lines=1", "--json"]
+    with subprocess.Popen(order, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith("{")
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
 
 
 def test_an_unknown_verb_is_answered_with_the_nearest(chunkbench: Command) -> None:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from astchunk import ASTChunkBuilder
 
-from chunkers.errors import UsageError
 from chunkers.peers.peer import Peer
+from chunkers.plugins import not_negative
 from chunkers.text_cuts import text_pieces
 from chunkers.tokens import same_length_text
 from chunkers.types import Piece, SourceFile
@@ -33,8 +33,7 @@ class Astchunk(Peer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.overlap < 0:
-            raise UsageError(f"overlap must not be below 0: {self.overlap}")
+        not_negative(self, "overlap")
 
     def knows(self, language: str) -> bool:
         """Return whether the library has this language."""

@@ -7,7 +7,6 @@ import functools
 import hashlib
 import json
 import logging
-import os
 import shutil
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from chunkers.errors import UsageError
+from evaluation.whole_files import checksum, sync
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -84,17 +84,17 @@ class Store:
             raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
         try:
             write(draft)
-            sums = {file.name: _checksum(file) for file in sorted(draft.iterdir())}
+            sums = {file.name: checksum(file) for file in sorted(draft.iterdir())}
             manifest = {"version": 1, "stage": key.stage, "inputs": key.inputs, "files": sums}
             (draft / _MANIFEST).write_text(json.dumps(manifest, indent=1, default=str), "utf-8")
             for file in draft.iterdir():
-                _sync(file)
+                sync(file)
             try:
                 draft.rename(self.folder(key))
             except OSError:
                 if not self.has(key):
                     raise
-            _sync(home)
+            sync(home)
         except OSError as error:
             raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
         finally:
@@ -126,19 +126,6 @@ def _verify_once(folder: Path, _written: int) -> None:
 
 def _verify(folder: Path) -> None:
     manifest = json.loads((folder / _MANIFEST).read_text("utf-8"))
-    for name, checksum in manifest["files"].items():
-        if _checksum(folder / name) != checksum:
+    for name, written in manifest["files"].items():
+        if checksum(folder / name) != written:
             raise ValueError(f"{name} has changed")
-
-
-def _checksum(file: Path) -> str:
-    with file.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

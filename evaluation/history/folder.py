@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -19,6 +17,7 @@ from chunkers.errors import UsageError
 from evaluation.history.record import RunRecord
 from evaluation.results import Results
 from evaluation.results_folder import read_results
+from evaluation.whole_files import checksum, sync
 
 _NUMBER = re.compile(r"\d{5,}\Z")
 _DRAFT = ".draft-"
@@ -92,7 +91,7 @@ class History:
         folder = self.folder(record.number)
         for name in names or record.files:
             try:
-                same = _sha256(folder / name) == record.files.get(name)
+                same = checksum(folder / name) == record.files.get(name)
             except OSError as error:
                 raise DamagedRunError(f"{folder / name} is gone: run {record.number} is skipped ({error})") from None
             if not same:
@@ -125,14 +124,14 @@ class History:
     def store(self, record: RunRecord, draft: Path) -> RunRecord:
         """Make the draft the run of that number: whole on the disk before it has its name."""
         names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file())
-        whole = dataclasses.replace(record, files={name: _sha256(draft / name) for name in names})
+        whole = dataclasses.replace(record, files={name: checksum(draft / name) for name in names})
         (draft / "run.json").write_text(whole.to_json(), "utf-8")
         for path in [*draft.rglob("*"), draft]:
-            _sync(path)
+            sync(path)
         # mkdtemp makes a folder for its owner only; a history is for reading.
         draft.chmod(0o755)
         draft.rename(self.folder(record.number))
-        _sync(self.root / "runs")
+        sync(self.root / "runs")
         return whole
 
     def remove(self, number: int) -> None:
@@ -146,16 +145,3 @@ class History:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"cannot write to the history in {self.root}: {error.strerror}") from None
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -20,8 +20,8 @@ from evaluation.history.producing import Produced, Shop, night_key, produce
 from evaluation.history.pruning import prune
 from evaluation.history.record import RunRecord
 from evaluation.history.summary import night_json, night_markdown
-from evaluation.history.texts import replace_text
 from evaluation.history.trend_page import write_trend_page
+from evaluation.whole_files import replace_text
 
 
 def run_night(config: ExperimentConfig, history: History, shop: Shop, *, now: datetime) -> Night:

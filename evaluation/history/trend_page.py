@@ -10,13 +10,13 @@ from evaluation.history.accepted import acceptances
 from evaluation.history.comparison import measures_of
 from evaluation.history.folder import History
 from evaluation.history.record import RunRecord
-from evaluation.history.texts import replace_text
 from evaluation.history.trend import Series, trends
 from evaluation.history.trend_figure import trend_figure
-from evaluation.report.page import asset, policy
+from evaluation.report.page import asset, policy, template
 from evaluation.report.sections import Figure
 from evaluation.report.tables import Table
 from evaluation.report.words import lower_is_better, scale, score, span
+from evaluation.whole_files import replace_text
 
 _NEWEST = 60
 """Runs that the table lists; the drawings have all."""
@@ -29,21 +29,12 @@ def write_trend_page(history: History, file: Path, *, measures: Sequence[str] = 
 
 def trend_page(history: History, *, measures: Sequence[str] = ()) -> str:
     """Return the page."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
     runs, _ = history.records()
     chosen = list(measures) or (measures_of(dict(runs[-1].config)) if runs else [])
     found = trends(history, chosen)
     accepted = acceptances(history).given
     style, script = asset("style.css"), asset("explorer.js")
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("evaluation.history"), PackageLoader("evaluation.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("trend.html").render(
+    return template("trend.html", "evaluation.history").render(
         policy=policy(style, script),
         # Both are files of this project, not data; escaping would break them and their hashes.
         style=style,

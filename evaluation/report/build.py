@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from chunkers.errors import UsageError
@@ -12,6 +10,7 @@ from evaluation.report.page import page
 from evaluation.report.view import views
 from evaluation.report.words import writable
 from evaluation.results import Results
+from evaluation.whole_files import replace_text
 
 
 def write_report(results: Results, out_dir: Path) -> list[Path]:
@@ -26,23 +25,9 @@ def write_report(results: Results, out_dir: Path) -> list[Path]:
     }
     try:
         out_dir.mkdir(parents=True, exist_ok=True)
-        return [_write(out_dir / name, text) for name, text in made.items()]
+        return [replace_text(out_dir / name, writable(text)) for name, text in made.items()]
     except OSError as error:
         raise UsageError(
             f"{out_dir}: the report cannot be written ({error.strerror}): free some space or choose another folder, "
             "then chunkbench report DIR --out FOLDER; the results themselves are kept"
         ) from error
-
-
-def _write(path: Path, text: str) -> Path:
-    """Replace the file whole: a reader sees the old page or the new one."""
-    handle, draft = tempfile.mkstemp(prefix=".draft-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            out.write(writable(text))
-        # mkstemp makes a file for its owner only; a report is for reading.
-        Path(draft).chmod(0o644)
-        Path(draft).replace(path)
-    finally:
-        Path(draft).unlink(missing_ok=True)
-    return path

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import pack
@@ -26,24 +26,18 @@ from evaluation.report.view import View, views
 from evaluation.report.words import plural
 from evaluation.results import Results
 
+if TYPE_CHECKING:
+    from jinja2 import Template
+
 _TEMPLATES = "evaluation.report", "templates"
 
 
 def page(results: Results) -> str:
     """Return the page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     found = views(results)
     packed = pack(results, found)
     style, script = asset("style.css"), asset("explorer.js")
-    environment = Environment(
-        loader=PackageLoader(*_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html").render(
+    return template("report.html").render(
         policy=policy(style, script),
         # Both are files of this package, not data; escaping would break them and their hashes.
         style=style,
@@ -104,6 +98,20 @@ def policy(style: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def template(name: str, *packages: str) -> Template:
+    """Return a template of these packages or of the report, in which everything is escaped and nothing is missing."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, _TEMPLATES[0])]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
 
 
 def asset(name: str) -> str:

@@ -79,7 +79,9 @@ def _read(path: Path) -> _Set:
         raise UsageError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from None
     except ValueError as error:
         raise UsageError(f"{path} is not JSON: {error}") from None
-    ids: Sequence[str] = [query.id for query in content.queries]
+    ids: Sequence[str] = ["_".join(query.id.split()) for query in content.queries]
+    if "" in ids:
+        raise UsageError(f"{path}: query {ids.index('') + 1} has an empty id: write one")
     if len(set(ids)) < len(ids):
         raise UsageError(f"{path}: two queries have the same id: make ids unique")
     return content

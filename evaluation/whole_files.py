@@ -1,0 +1,37 @@
+"""Files that a reader finds whole or not at all, also after a crash."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+
+def replace_text(file: Path, text: str) -> Path:
+    """Replace the file: a reader sees the old text or the new one."""
+    handle, draft = tempfile.mkstemp(prefix=".draft-", dir=file.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+            out.write(text)
+        # mkstemp makes a file for its owner only.
+        Path(draft).chmod(0o644)
+        Path(draft).replace(file)
+    finally:
+        Path(draft).unlink(missing_ok=True)
+    return file
+
+
+def checksum(file: Path) -> str:
+    """Return the SHA-256 of the file's bytes."""
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def sync(path: Path) -> None:
+    """Have the file, or the names in the folder, on disk when this returns."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
