@@ -36,6 +36,9 @@ class Executor(Protocol):
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Do the same for tasks that use every core of a machine by themselves."""
 
+    def close(self) -> None:
+        """Let go of what the work needed; a later map starts anew."""
+
 
 def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa: ANN401 - any task
     """Return the task's value or the reason why it has none."""
@@ -65,6 +68,9 @@ class Serial:
         """Do the same."""
         return self.map(work, tasks)
 
+    def close(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
 
 @dataclass(slots=True)
 class Processes:
@@ -77,6 +83,12 @@ class Processes:
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Embed here: the encoder has threads of its own."""
         return Serial().map(work, tasks)
+
+    def close(self) -> None:
+        """End the worker processes."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
 
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield outcomes as they finish; a worker that dies fails its own task only."""

@@ -22,6 +22,9 @@ class Ray:
     """`ray://host:port` of a running cluster; None joins the one that RAY_ADDRESS names or starts one here."""
     remote: ClassVar[bool] = True
 
+    def close(self) -> None:
+        """Leave the cluster to its owner: Ray itself ends one that it started with this process."""
+
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield outcomes as they finish, one core per task."""
         if not tasks:

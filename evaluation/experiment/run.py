@@ -104,7 +104,10 @@ def run_experiment(
     bench = Workbench(config, cache)
     cells = cells_of(config)[shard.number - 1 :: shard.of] if shard else cells_of(config)
     failed = _prepare(bench, snapshots, cells, overwrite)
-    failed |= _make(bench, snapshots, [cell for cell in cells if cell not in failed], executor, watch)
+    try:
+        failed |= _make(bench, snapshots, [cell for cell in cells if cell not in failed], executor, watch)
+    finally:
+        executor.close()
     records = []
     texts: dict[str, str] = {}
     for cell in cells:
