@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import overload
 
 import numpy as np
@@ -52,8 +53,10 @@ class CaseBuilder:
         needs: Collection[str],
         units: Iterable[SizeUnit],
         embed: Callable[[Sequence[str]], np.ndarray],
+        vector_depth: int | None = None,
     ) -> None:
         self._chunks, self._qrels, self._needs, self._embed = chunks, qrels, needs, embed
+        self._vector_depth = vector_depth
         self._rulers = {unit: Rulers(chunks.files, unit, snapshot.read) for unit in sorted(units)}
         self._gold = self._resolve(snapshot)
         self._sizes = self._search_sizes(snapshot)
@@ -63,8 +66,21 @@ class CaseBuilder:
         """Return how many chunks the query chooses from."""
         return self._sizes[query_id]
 
-    def case(self, query: Query, hits: Sequence[Hit]) -> Case:
-        """Return what the measures see of this query."""
+    def cases(self, queries: Sequence[Query], ranking: Mapping[str, Sequence[Hit]]) -> list[Case]:
+        """Return what the measures see of these queries; their vectors are fetched together, each text once."""
+        cases = [self._case(query, ranking[query.id]) for query in queries]
+        if "vectors" not in self._needs:
+            return cases
+        shown = [[hit.position for hit in ranking[query.id][: self._vector_depth]] for query in queries]
+        rows = sorted({row for each in shown for row in each})
+        place = {row: number for number, row in enumerate(rows)}
+        vectors = self._embed([self._texts[row] for row in rows])
+        return [
+            replace(case, vectors=vectors[[place[row] for row in each]])
+            for case, each in zip(cases, shown, strict=True)
+        ]
+
+    def _case(self, query: Query, hits: Sequence[Hit]) -> Case:
         chunks = self._chunks
         rows = [hit.position for hit in hits]
         gold = self._gold.get(query.id, [])
@@ -78,7 +94,6 @@ class CaseBuilder:
             ranking=[chunks.ids[row] for row in rows],
             grades=self._qrels[query.id],
             text=text,
-            vectors=self._embed([self._texts[row] for row in rows]) if "vectors" in self._needs else None,
             nuggets=self._nuggets(rows, spans, gold) if "nuggets" in self._needs else None,
         )
 

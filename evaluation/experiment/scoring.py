@@ -51,14 +51,23 @@ def score_run(
     needs = frozenset(need for measure in measures for need in measure.needs)
     units = {unit for measure in measures for unit in measure.units} | {_CURVE_UNIT}
     judgements = judge(config.rule, snapshot, chunks)
-    builder = CaseBuilder(snapshot, chunks, judgements.qrels, needs=needs | {"text"}, units=units, embed=embed)
+    depths = [getattr(measure, "cutoff", None) or config.depth for measure in measures if "vectors" in measure.needs]
+    builder = CaseBuilder(
+        snapshot,
+        chunks,
+        judgements.qrels,
+        needs=needs | {"text"},
+        units=units,
+        embed=embed,
+        vector_depth=max(depths, default=0),
+    )
     queries = snapshot.dataset.queries
     columns: dict[str, list[float]] = {measure.name: [] for measure in measures}
     chance: dict[str, list[float]] = {}
     curves: list[np.ndarray] = []
     behind: dict[int, list[int]] = {5: [], 10: []}
     for start in range(0, len(queries), _BLOCK):
-        cases = [builder.case(query, ranking[query.id]) for query in queries[start : start + _BLOCK]]
+        cases = builder.cases(queries[start : start + _BLOCK], ranking)
         scores = evaluate(measures, cases)
         curves.append(recall_curves(cases, unit=_CURVE_UNIT, budgets=config.budgets))
         for case in cases:
