@@ -105,8 +105,11 @@ def command(**options: Any) -> None:  # noqa: ANN401 - passed on as they are
         executor = make_executor(options["engine"], None)
         results = run_experiment(config, cache=cache_folder(), executor=executor, watch=watch)
     bench = Workbench(config, cache_folder())
+    records = {record["name"]: record for record in results.datasets}
     tables = {
         name: {
+            "queries": records[spec]["queries"],
+            "skipped": records[spec]["details"].get("skipped", {}),
             "rows": [
                 row._asdict()
                 for row in _rows(
@@ -144,7 +147,8 @@ def _datasets(options: dict[str, Any]) -> dict[str, str]:
     if options["swebench"]:
         if not options["repos"]:
             raise UsageError("--swebench needs --repos: the folder with clones or bare mirrors of its repositories")
-        found["swebench"] = f"swebench:path={options['swebench']},repos={options['repos']}"
+        # Instances whose clone is not at hand are left out and counted.
+        found["swebench"] = f"swebench:path={options['swebench']},repos={options['repos']},problems=skip"
     if not found:
         raise UsageError("name RepoEval's folder with --data, or SWE-bench Lite's file with --swebench and --repos")
     return found
@@ -255,6 +259,8 @@ def _print(name: str, found: dict[str, Any]) -> None:
     from rich.table import Table
 
     console = Console(width=None if sys.stdout.isatty() else 150)
+    left_out = ", ".join(f"{count} {reason}" for reason, count in found["skipped"].items())
+    console.print(f"{name}: {found['queries']} queries" + (f"; left out: {left_out}" if left_out else ""), markup=False)
     for title, measures, protocols in (
         (f"{name}: chunk ids, in points", PUBLISHED_MEASURES, {"published", "coderag", "projected", "own-ids"}),
         (f"{name}: gold text at equal budgets, in points", FAIR_MEASURES, {"fair"}),
