@@ -18,15 +18,16 @@ from ground_truth.spans import annotated_lines, gold_spans
 from ground_truth.types import Qrels, Query
 from indexing.types import Hit
 
-_RULERS_KEPT = 2_000
+_BYTES_KEPT = 200_000_000
 
 
 class Rulers(Sequence[Ruler]):
-    """The rulers of all files in one unit, each made when a query first meets its file."""
+    """The rulers of all files in one unit, each made when a query meets its file; those last used are kept."""
 
     def __init__(self, files: Sequence[FileKey], unit: SizeUnit, read: Callable[[FileKey], bytes]) -> None:
-        self._files = files
-        self._make = functools.lru_cache(maxsize=_RULERS_KEPT)(lambda index: ruler(read(files[index]), unit))
+        self._files, self._unit, self._read = files, unit, read
+        self._kept: dict[int, Ruler] = {}
+        self._room = _BYTES_KEPT
 
     def __len__(self) -> int:
         return len(self._files)
@@ -37,8 +38,18 @@ class Rulers(Sequence[Ruler]):
     def __getitem__(self, index: slice) -> list[Ruler]: ...
     def __getitem__(self, index: int | slice) -> Ruler | list[Ruler]:
         if isinstance(index, slice):
-            return [self._make(each) for each in range(len(self))[index]]
-        return self._make(range(len(self))[index])
+            return [self._get(each) for each in range(len(self))[index]]
+        return self._get(range(len(self))[index])
+
+    def _get(self, index: int) -> Ruler:
+        found = self._kept.pop(index, None)
+        if found is None:
+            found = ruler(self._read(self._files[index]), self._unit)
+            self._room -= found.starts.nbytes
+            while self._room < 0 and self._kept:
+                self._room += self._kept.pop(next(iter(self._kept))).starts.nbytes
+        self._kept[index] = found  # last in the order, so last to go
+        return found
 
 
 class CaseBuilder:
