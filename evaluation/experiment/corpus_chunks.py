@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from chunkers.coverage import coverage
+from chunkers.coverage import coverage_of
 from chunkers.errors import UsageError
 from chunkers.sizes import ruler
 from chunkers.sources import Repository
@@ -97,9 +97,7 @@ class ChunkTexts(Sequence[str]):
         return f"{table.headers[row]}\n{text}" if table.headers[row] else text
 
 
-def build_chunks(
-    repositories: Sequence[Repository], chunker: Chunker, *, tick: Callable[[int], None] = lambda _files: None
-) -> CorpusChunks:
+def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> CorpusChunks:
     """Chunk every file; one file's text is held at a time."""
     files: list[FileKey] = []
     rows: dict[str, list[np.ndarray]] = {name: [] for name in (*_COLUMNS, *_SIZES)}
@@ -123,9 +121,9 @@ def build_chunks(
             headers += [chunk.header for chunk in chunks]
             if reason := getattr(chunker, "fallback", _no_fallback)(source):
                 fallbacks[reason] += 1
-            covered = coverage(source.data, [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks])
+            pieces = [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
+            covered = coverage_of(chunker, source, pieces)
             lost, doubled, total = lost + covered.lost, doubled + covered.doubled, total + covered.total
-            tick(1)
     if failed and len(failed) == len(files):
         name, reason = next(iter(failed.items()))
         raise UsageError(f"the chunker failed on each of the {len(files)} files; on {name}: {reason}")
