@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -133,10 +134,23 @@ def settle(
     counts = np.minimum(real.sum(axis=1), depth).tolist()
     # What Hit(position, score) does, without a call in Python for each of a million hits.
     make = tuple.__new__
-    return [
-        [make(Hit, pair) for pair in zip(places[:count], points[:count], strict=True)]
-        for places, points, count in zip(ranked.tolist(), values.tolist(), counts, strict=True)
-    ]
+    with _no_collection():
+        return [
+            [make(Hit, pair) for pair in zip(places[:count], points[:count], strict=True)]
+            for places, points, count in zip(ranked.tolist(), values.tolist(), counts, strict=True)
+        ]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Hold the garbage collector: many new tuples would set it off again and again, and numbers form no cycles."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def exact_scores(some: Vectors, others: Vectors) -> np.ndarray:
