@@ -44,10 +44,11 @@ def command(*, chunks: int, vectors: int, as_json: bool) -> None:
     texts = sample(chunk_texts("cast:size=600"), chunks)
     report = {
         "processors": cores(),
+        # First, because the models leave thread pools behind that would compete with FAISS's.
+        "search": search(vectors),
         "embedding": embedding(texts),
         "cache": cached(texts[: max(chunks // 10, 1)]),
         "sweep": sweep(),
-        "search": search(vectors),
     }
     if as_json:
         print(json.dumps(report, indent=1))
