@@ -44,7 +44,7 @@ def command(*, chunks: int, vectors: int, as_json: bool) -> None:
     texts = sample(chunk_texts("cast:size=600"), chunks)
     report = {
         "processors": cores(),
-        # First, because the models leave thread pools behind that would compete with FAISS's.
+        # First: after the models have run in this process the ratio was higher, perhaps for their threads.
         "search": search(vectors),
         "embedding": embedding(texts),
         "cache": cached(texts[: max(chunks // 10, 1)]),

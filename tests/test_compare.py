@@ -118,12 +118,22 @@ def test_gold_that_no_chunk_holds_scores_zero_and_is_counted(
         assert cell["measures"]["ndcg@5"]["scored"] == 16
 
 
-def test_a_repository_without_labels_is_mined(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+def test_a_repository_without_labels_is_mined(chunkbench: Command, tmp_path: Path) -> None:
     """One command answers for plain code, and says that its queries are mined."""
-    result = chunkbench("compare", repository, *QUICK, *TWO, "--out", tmp_path / "out", "--json")
-    assert result.code in (0, 2)
-    if result.code == 2:
-        assert "quer" in result.err
+    (tmp_path / "post").mkdir()
+    (tmp_path / "post" / "parcels.py").write_text(
+        "def weigh_parcel(parcel, scale):\n"
+        '    """Return the weight of a parcel in grams, as the scale shows it."""\n'
+        "    scale.reset()\n    scale.load(parcel)\n    return scale.read()\n\n\n"
+        "def send_parcel(parcel, address):\n"
+        '    """Send the parcel to an address after checking that it exists."""\n'
+        "    if not address.exists():\n        raise ValueError(address)\n    address.accept(parcel)\n    return parcel\n"
+    )
+    result = chunkbench("compare", tmp_path / "post", *QUICK, *TWO, "--out", tmp_path / "out", "--json")
+    assert result.code == 0, result.err
+    assert result.json["dataset"]["queries"] == 2
+    assert result.json["dataset"]["mined"]
+    assert "mined" in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
