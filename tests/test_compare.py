@@ -127,7 +127,8 @@ def test_a_repository_without_labels_is_mined(chunkbench: Command, tmp_path: Pat
         "    scale.reset()\n    scale.load(parcel)\n    return scale.read()\n\n\n"
         "def send_parcel(parcel, address):\n"
         '    """Send the parcel to an address after checking that it exists."""\n'
-        "    if not address.exists():\n        raise ValueError(address)\n    address.accept(parcel)\n    return parcel\n"
+        "    if not address.exists():\n        raise ValueError(address)\n"
+        "    address.accept(parcel)\n    return parcel\n"
     )
     result = chunkbench("compare", tmp_path / "post", *QUICK, *TWO, "--out", tmp_path / "out", "--json")
     assert result.code == 0, result.err
