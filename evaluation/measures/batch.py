@@ -58,14 +58,12 @@ class Batch:
         together: list[Any] = [m for m in self.measures if getattr(m, "gains_key", None) == measure.gains_key]
         if measure not in together:
             raise ValueError(f"{measure} is not one of the batch's measures")
+        self._check_rankings()
         depth = deepest(together)
-        if depth is not None:
-            # Runs that are made of whole rankings show a repeated chunk by themselves.
-            self._check_rankings()
         runs, qrels = {}, {}
         for case, grades in zip(self.cases, self.grades, strict=True):
-            if case.ranking:
-                runs[case.query_id] = engine.run_of(case, depth)
+            if run := engine.run_of(case.ranking[:depth], grades):
+                runs[case.query_id] = run
             qrels[case.query_id] = measure.integer_gains(grades)
         query_ids = [case.query_id for case in self.cases]
         return engine.trec_scores(query_ids, runs, qrels, {m.trec_name for m in together})
@@ -110,14 +108,13 @@ class Batch:
         """The grade at each rank that any measure looks at, a row per case; 0 where there is none or it is below 0."""
         self._check_rankings()
         depth = deepest([m for m in self.measures if "grades" in m.needs])
-        rows = [
-            list(map(grades.get, case.ranking[:depth], repeat(0)))
-            for case, grades in zip(self.cases, self.grades, strict=True)
-        ]
-        matrix = np.zeros((len(rows), max(map(len, rows), default=0)))
-        for line, row in zip(matrix, rows, strict=True):
-            line[: len(row)] = row
-        return np.maximum(matrix, 0.0)
+        rankings = [case.ranking[:depth] for case in self.cases]
+        lengths = np.fromiter(map(len, rankings), int, len(rankings))
+        found = (map(grades.get, ranking, repeat(0.0)) for ranking, grades in zip(rankings, self.grades, strict=True))
+        flat = np.fromiter(chain.from_iterable(found), float, lengths.sum())
+        matrix = np.zeros((len(rankings), lengths.max(initial=0)))
+        matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = np.maximum(flat, 0.0)
+        return matrix
 
     @cached_property
     def returned(self) -> np.ndarray:
@@ -131,10 +128,16 @@ class Batch:
 
     def relevant_counts(self, rel: str = "") -> np.ndarray:
         """Return how many chunks are relevant to each query."""
+        owner, grades = self.judged
+        return np.bincount(owner, weights=relevance(rel)(grades), minlength=len(self))
+
+    @cached_property
+    def judged(self) -> tuple[np.ndarray, np.ndarray]:
+        """Every judgement as the number of its case and its grade, by case, the highest grade first."""
         sizes = [len(grades) for grades in self.grades]
-        values = np.fromiter(chain.from_iterable(grades.values() for grades in self.grades), float, sum(sizes))
+        grades = np.fromiter(chain.from_iterable(grades.values() for grades in self.grades), float, sum(sizes))
         owner = np.repeat(np.arange(len(sizes)), sizes)
-        return np.bincount(owner, weights=relevance(rel)(values), minlength=len(sizes))
+        return owner, grades[np.lexsort((-grades, owner))]
 
 
 def deepest(measures: Sequence[Measure]) -> int | None:

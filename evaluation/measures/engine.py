@@ -17,13 +17,13 @@ SCALE = 1_000_000
 Gains = Mapping[str, float]
 
 
-def run_of(case: Case, depth: int | None) -> dict[str, int]:
-    """Return the first results as scores that fall with the rank: trec_eval compares float32, and ids on ties."""
-    ranking = case.ranking if depth is None else case.ranking[:depth]
-    run = dict(zip(ranking, range(len(ranking), 0, -1), strict=True))
-    if len(run) != len(ranking):
-        check_once(case)
-    return run
+def run_of(ranking: Sequence[str], grades: Gains) -> dict[str, int]:
+    """Return the ranking up to its last judged result, as scores that fall with the rank.
+
+    trec_eval compares float32, and ids on ties. No measure that it computes here depends on what follows.
+    """
+    judged = next((rank for rank in range(len(ranking), 0, -1) if ranking[rank - 1] in grades), 0)
+    return dict(zip(ranking[:judged], range(judged, 0, -1), strict=True))
 
 
 def check_once(case: Case) -> None:

@@ -122,7 +122,7 @@ class KendallTauGrades(Measure):
         # Beyond its end a row has a grade that is nobody's.
         grades = np.where(np.arange(batch.gains.shape[1]) < count[:, None], batch.gains, -1.0)
         concordant, tied, levels = np.zeros((3, len(batch)))
-        for level in np.unique(grades[grades >= 0]):
+        for level in np.unique(np.append(np.maximum(batch.judged[1], 0.0), 0.0)):
             here, higher_before = grades == level, np.cumsum(grades > level, axis=1)
             concordant += (here * higher_before).sum(axis=1)
             size = here.sum(axis=1)

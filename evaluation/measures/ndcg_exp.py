@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from chunkers.errors import UsageError
-from evaluation.measures import engine
+from evaluation.measures.budget_recall import ratio
 from evaluation.measures.measure import RankedMeasure
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
-LARGEST = 30
-"""The highest grade whose gain the engine can hold."""
+LARGEST = 1000
+"""About the highest grade whose gain a float can hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,23 +30,21 @@ class NdcgExp(RankedMeasure):
         "bounded perfect empty rename monotone top_heavy stable engine ioi_graded".split()
     )
 
-    @property
-    def trec_name(self) -> str:
-        """``ndcg_cut_k``, or ``ndcg`` over all results."""
-        return "ndcg" if self.cutoff is None else f"ndcg_cut_{self.cutoff}"
-
-    @property
-    def gains_key(self) -> tuple[str, str]:
-        """Exponential gains."""
-        return ("exponential", "")
-
-    def integer_gains(self, grades: Mapping[str, float]) -> Mapping[str, int]:
-        """Return the exponential gains, to a millionth."""
-        highest = max(grades.values(), default=0)
-        if highest > LARGEST:
-            raise UsageError(f"ndcg_exp takes grades up to {LARGEST}, not {highest:g}: scale them, or use ndcg")
-        return engine.integer_gains({key: 2**grade - 1 if grade > 0 else 0 for key, grade in grades.items()})
-
     def score(self, batch: Batch) -> np.ndarray:
-        """Return the engine's nDCG of the exponential gains."""
-        return batch.trec(self)
+        """Return the DCG of the exponential gains over that of the best ranking of all judged chunks."""
+        owner, grades = batch.judged
+        if (highest := grades.max(initial=0)) > LARGEST:
+            raise UsageError(f"ndcg_exp takes grades up to {LARGEST}, not {highest:g}: scale them, or use ndcg")
+        # Judgements are sorted by case, so a rank is the distance from the first one of the case.
+        rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+        top = rank < (self.cutoff or len(owner))
+        ideal = np.bincount(owner[top], weights=_gain(grades[top]) / np.log2(rank[top] + 2), minlength=len(batch))
+        gains = _gain(batch.gains[:, : self.cutoff])
+        dcg = gains @ (1 / np.log2(np.arange(gains.shape[1]) + 2))
+        # The two sums may differ in their last bit where the ranking is the best.
+        return ratio(np.minimum(dcg, ideal), ideal)
+
+
+def _gain(grades: np.ndarray) -> np.ndarray:
+    gain: np.ndarray = np.exp2(np.maximum(grades, 0.0)) - 1
+    return gain
