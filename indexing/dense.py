@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -133,17 +134,19 @@ def settle(
     ranked, values = np.take_along_axis(positions, order, axis=1), np.take_along_axis(settled, order, axis=1)
     counts = np.minimum(real.sum(axis=1), depth).tolist()
     # What Hit(position, score) does, without a call in Python for each of a million hits.
-    make = tuple.__new__
     with _no_collection():
         return [
-            [make(Hit, pair) for pair in zip(places[:count], points[:count], strict=True)]
+            list(map(tuple.__new__, repeat(Hit), zip(places[:count], points[:count], strict=True)))
             for places, points, count in zip(ranked.tolist(), values.tolist(), counts, strict=True)
         ]
 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Hold the garbage collector: many new tuples would set it off again and again, and numbers form no cycles."""
+    """Hold the garbage collector: the many new tuples would set it off again and again, and numbers form no cycles.
+
+    Each time it would go through all objects of the process, and a loaded model has half a million of them.
+    """
     running = gc.isenabled()
     gc.disable()
     try:
