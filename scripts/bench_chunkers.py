@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import json
+import math
+import multiprocessing
+import subprocess
 import sys
 import sysconfig
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -32,6 +36,7 @@ _HEADINGS = (
     *("text kept", "twice", "joins back", "lines right"),
 )
 _PARSE, _ENCODE = "bare parse", "bare tiktoken"
+_WORKER_ROUNDS = 5
 
 
 @dataclass
@@ -39,27 +44,37 @@ class Contestant:
     """One row of the table."""
 
     name: str
-    run: Callable[[], object]
+    run: Callable[[SourceFile], object]
     chunker: Chunker | None = None
-    seconds: float = float("inf")
+    best: list[float] = field(default_factory=list)
+    """The least seconds for each file."""
+
+    @property
+    def seconds(self) -> float:
+        """For all files."""
+        return sum(self.best)
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--chunker", "specs", multiple=True, help="A spec; again for more. All that are installed, unless given.")
 @click.option("--files", default=300, show_default=True, help="At most so many files, evenly over the folder.")
-@click.option("--repeat", default=5, show_default=True, help="Rounds; the best of each counts.")
+@click.option("--repeat", default=5, show_default=True, help="Rounds; for each file the best of them counts.")
 @click.option("--cpu", is_flag=True, help="Processor time, for a busy machine; a library's own process is not counted.")
+@click.option("--tree", default=100, show_default=True, help="Megabytes of source for the peak of memory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per row.")
-def command(folder: Path | None, specs: tuple[str, ...], *, files: int, repeat: int, cpu: bool, as_json: bool) -> None:
+def command(
+    folder: Path | None, specs: tuple[str, ...], *, files: int, repeat: int, cpu: bool, tree: int, as_json: bool
+) -> None:
     """Time bare tree-sitter parsing and every chunker on a folder's files (the standard library's, if none is named).
 
     \b
     python scripts/bench_chunkers.py
     python scripts/bench_chunkers.py ~/src/linux --files 1000 --chunker cast --chunker fixed-nws
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
-    sources = sample(folder or Path(sysconfig.get_paths()["stdlib"]), files)
-    rows = [Contestant(_PARSE, lambda: _parse_all(sources)), Contestant(_ENCODE, lambda: _encode_all(sources))]
+    folder = folder or Path(sysconfig.get_paths()["stdlib"])
+    sources = sample(folder, files)
+    rows = [Contestant(_PARSE, _parse), Contestant(_ENCODE, _encode)]
     for spec in specs or CHUNKERS.entries():
         try:
             chunker = CHUNKERS.create(spec)
@@ -68,11 +83,13 @@ def command(folder: Path | None, specs: tuple[str, ...], *, files: int, repeat: 
                 raise
             click.echo(f"left out: {error}", err=True)
             continue
-        rows.append(Contestant(spec, _splitting(chunker, sources), chunker))
-    time_interleaved(rows, repeat, clock=time.process_time if cpu else time.perf_counter)
+        rows.append(Contestant(spec, chunker.split, chunker))
+    time_interleaved(rows, sources, repeat, clock=time.process_time if cpu else time.perf_counter)
     if not as_json:
         size = sum(len(source.data) for source in sources)
-        click.echo(f"{len(sources)} files, {size / 1e6:.1f} MB, best of {repeat}{', processor time' if cpu else ''}\n")
+        click.echo(
+            f"{len(sources)} files, {size / 1e6:.1f} MB, each the best of {repeat}{', processor time' if cpu else ''}\n"
+        )
         click.echo(
             "| chunker | × parse | MB/s | chunks | over the limit | text kept | twice | joins back | lines right |"
         )
@@ -80,8 +97,12 @@ def command(folder: Path | None, specs: tuple[str, ...], *, files: int, repeat: 
     for row in rows:
         result = figures(row, sources, parse=rows[0].seconds)
         click.echo(json.dumps(result) if as_json else _markdown(result))
-    if not as_json:
-        _say_workers(sources)
+    workers, memory = gain_of_workers(sources), peak_memory(folder, tree)
+    if as_json:
+        click.echo(json.dumps({"cast_two_processes": workers, "cast_peak_mb_above_interpreter": memory}))
+        return
+    click.echo(f"\ncast, two processes against one: {workers:.2f} times as fast, the best of {_WORKER_ROUNDS} rounds")
+    click.echo(f"cast over {tree} MB of source: {memory:.0f} MB above the interpreter at most")
 
 
 def sample(folder: Path, most: int) -> list[SourceFile]:
@@ -94,14 +115,19 @@ def sample(folder: Path, most: int) -> list[SourceFile]:
     return usable[::step][:most]
 
 
-def time_interleaved(rows: Sequence[Contestant], repeat: int, *, clock: Callable[[], float]) -> None:
-    """Give each contestant its best time; in every round each runs once, so that a slow moment hits all."""
+def time_interleaved(
+    rows: Sequence[Contestant], sources: Sequence[SourceFile], repeat: int, *, clock: Callable[[], float]
+) -> None:
+    """Give each contestant its best time for each file; all take a file in turn, so that a slow moment hits all."""
+    for row in rows:
+        row.best = [math.inf] * len(sources)
     for _ in range(repeat):
-        for row in rows:
-            gc.collect()
-            begun = clock()
-            row.run()
-            row.seconds = min(row.seconds, clock() - begun)
+        gc.collect()
+        for number, source in enumerate(sources):
+            for row in rows:
+                begun = clock()
+                row.run(source)
+                row.best[number] = min(row.best[number], clock() - begun)
 
 
 def figures(row: Contestant, sources: Sequence[SourceFile], *, parse: float) -> dict[str, object]:
@@ -151,18 +177,12 @@ def _markdown(row: dict[str, object]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _parse_all(sources: Sequence[SourceFile]) -> None:
-    parsers = {source.language: parser(source.language or "") for source in sources}
-    for source in sources:
-        parsers[source.language].parse(source.data)
+def _parse(source: SourceFile) -> None:
+    parser(source.language or "").parse(source.data)
 
 
-def _encode_all(sources: Sequence[SourceFile]) -> None:
-    encoding("cl100k_base").encode_ordinary_batch([same_length_text(source.data) for source in sources], num_threads=1)
-
-
-def _splitting(chunker: Chunker, sources: Sequence[SourceFile]) -> Callable[[], object]:
-    return lambda: [chunker.split(source) for source in sources]
+def _encode(source: SourceFile) -> None:
+    encoding("cl100k_base").encode_ordinary(same_length_text(source.data))
 
 
 def _split_some(sources: Sequence[SourceFile]) -> int:
@@ -170,17 +190,44 @@ def _split_some(sources: Sequence[SourceFile]) -> int:
     return sum(len(chunk_file(chunker, source)) for source in sources)
 
 
-def _say_workers(sources: Sequence[SourceFile]) -> None:
-    """Print how much faster two processes are than one."""
-    halves = [sources[0::2], sources[1::2]]
+def gain_of_workers(sources: Sequence[SourceFile]) -> float:
+    """Return how much faster two processes are than one; each number of processes counts with its best round."""
+    by_size = sorted(sources, key=lambda source: len(source.data))
+    ways = {1: [by_size], 2: [by_size[0::2], by_size[1::2]]}
+    best = dict.fromkeys(ways, math.inf)
     with ProcessPoolExecutor(2) as pool:
         list(pool.map(_split_some, [sources[:2]] * 2))
-        times = []
-        for tasks in ([sources], halves):
+        for _, (count, tasks) in itertools.product(range(_WORKER_ROUNDS), ways.items()):
             begun = time.perf_counter()
             list(pool.map(_split_some, tasks))
-            times.append(time.perf_counter() - begun)
-    click.echo(f"\ncast, two processes against one: {times[0] / times[1]:.2f} times as fast")
+            best[count] = min(best[count], time.perf_counter() - begun)
+    return best[1] / best[2]
+
+
+def peak_memory(folder: Path, megabytes: int) -> float:
+    """Return the megabytes that a process which chunks much source holds at most, less those of a bare interpreter."""
+    show = [sys.executable, "-c", "print(open('/proc/self/status').read())"]
+    bare = subprocess.run(show, check=True, capture_output=True, text=True)  # noqa: S603 - nothing from outside
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
+        most = alone.submit(_chunk_tree, folder, megabytes).result()
+    return (_kilobytes(most) - _kilobytes(bare.stdout)) / 1024
+
+
+def _chunk_tree(folder: Path, megabytes: int) -> str:
+    """Chunk the folder's files, again and again if need be, and return what Linux says of the memory held."""
+    chunker, left, files = CHUNKERS.create("cast"), megabytes * 1e6, walk(folder)
+    while left > 0:
+        for source in files.files():
+            chunk_file(chunker, source)
+            left -= len(source.data)
+            if left <= 0:
+                break
+    return Path("/proc/self/status").read_text("ascii")
+
+
+def _kilobytes(status: str) -> int:
+    # Not getrusage: its peak is passed on from the process that started this one.
+    return int(status.partition("VmHWM:")[2].split()[0])
 
 
 if __name__ == "__main__":

@@ -38,12 +38,16 @@ def test_the_check_reports_what_is_lost(tmp_path: Path) -> None:
 
 def test_the_benchmark_has_a_row_per_contestant() -> None:
     """Bare parsing is 1; what chunkers keep is beside how fast they are."""
-    done = run("bench_chunkers.py", CODE, "--repeat", "1", "--chunker", "cast", "--chunker", "sliding-window", "--json")
-    rows = {row["chunker"]: row for row in map(json.loads, done.stdout.splitlines())}
+    chosen = ["--chunker", "cast", "--chunker", "sliding-window"]
+    done = run("bench_chunkers.py", CODE, "--repeat", "1", "--tree", "1", *chosen, "--json")
+    *found, last = map(json.loads, done.stdout.splitlines())
+    rows = {row["chunker"]: row for row in found}
     assert list(rows) == ["bare parse", "bare tiktoken", "cast", "sliding-window"]
     assert rows["bare parse"]["times_parse"] == 1
     assert (rows["cast"]["kept"], rows["cast"]["joins"], rows["cast"]["over_limit"]) == (1, 1, 0)
     assert rows["sliding-window"]["doubled"] > 0
+    assert last["cast_two_processes"] > 0
+    assert 0 < last["cast_peak_mb_above_interpreter"] < 300
 
 
 def test_a_folder_without_code_is_a_usage_error(tmp_path: Path) -> None:
