@@ -105,6 +105,13 @@ def merge_results(parts: Iterable[Results]) -> Results:
     """Return the cells of several runs as one; the same cell twice must have the same scores."""
     parts = list(parts)
     first = parts[0]
+    for part in parts:
+        if set(part.config["measures"]) != set(first.config["measures"]):
+            raise UsageError(
+                "the runs have different measures: merge parts of one experiment, or run one of them again"
+            )
+        if (part.budgets, part.budget_unit) != (first.budgets, first.budget_unit):
+            raise UsageError("the runs have different budgets: merge parts of one experiment, or run one of them again")
     datasets: dict[str, Mapping[str, Any]] = {}
     cells: dict[CellKey, CellRecord] = {}
     queries: dict[tuple[str, str], QueryRecord] = {}

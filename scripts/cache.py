@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from chunkers.errors import UsageError
+
 _DAY = 86_400
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -28,6 +30,8 @@ def command(ctx: click.Context, folder: Path | None, *, as_json: bool) -> None:
     chunkbench cache prune --days 30           drop what nobody used for 30 days, and repeats
     chunkbench cache clear --encoder NAME      forget one part; without --encoder, all of it
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    if folder is not None and not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder: name one that holds a cache, or leave --folder out")
     ctx.obj = folder or _default_folder()
     if ctx.invoked_subcommand is None:
         ctx.invoke(show, as_json=as_json)

@@ -51,6 +51,13 @@ def _shards(home: Path) -> list[Path]:
     return sorted(home.rglob("*.shard"))
 
 
+def test_a_folder_that_is_not_there(home: Path) -> None:
+    """A mistyped folder is an error, and not an empty cache."""
+    done = _run(home, "--folder", str(home / "typo"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not a folder" in done.stderr
+
+
 def test_show(home: Path) -> None:
     """Each part is listed with what it holds and how often it helped."""
     parts = _json(home)["parts"]

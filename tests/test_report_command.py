@@ -93,6 +93,26 @@ def test_merging_needs_a_place_to_write(tmp_path: Path) -> None:
         CliRunner().invoke(command, [str(tmp_path), str(tmp_path)], catch_exceptions=False)
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda run: {"config": {**run.config, "measures": run.config["measures"][:1]}}, "measures"),
+        (lambda run: {"budgets": tuple(2 * budget for budget in run.budgets)}, "budgets"),
+    ],
+)
+def test_runs_of_different_experiments_are_not_merged(
+    tmp_path: Path, change: Callable[[Results], dict[str, object]], named: str
+) -> None:
+    """What one run did not measure cannot be compared: the error says what differs, and nothing is written."""
+    run = _simulated(queries=24)
+    write_results(run, tmp_path / "one")
+    write_results(dataclasses.replace(run, **change(run)), tmp_path / "two")
+    arguments = [str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(tmp_path / "both")]
+    with pytest.raises(UsageError, match=f"different {named}"):
+        CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert not (tmp_path / "both").exists()
+
+
 def test_another_test_and_a_baseline_are_computed_again(tmp_path: Path) -> None:
     """--test and --baseline compute the comparisons again; a baseline that no run has is refused by name."""
     write_results(_simulated(queries=24), tmp_path)
