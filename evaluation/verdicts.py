@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.measures import parse_measure
 from evaluation.results import CellRecord, Results
 from evaluation.statistics.compare import compare_pairs
 from evaluation.statistics.intervals import mean_interval
@@ -26,10 +27,12 @@ def _with_intervals(results: Results, cell: CellRecord) -> CellRecord:
     measures = {}
     for name, values in cell.scores.items():
         interval = mean_interval(values, clusters, seed=seed)
+        least, most = parse_measure(name).range
         measures[name] = {
             "mean": _number(interval.mean),
-            "low": _number(interval.low),
-            "high": _number(interval.high),
+            # With few queries Student's t reaches beyond what the measure can be.
+            "low": _number(max(interval.low, least)),
+            "high": _number(min(interval.high, most)),
             "method": interval.method,
             "scored": interval.n,
             "undefined": interval.undefined,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -16,6 +17,7 @@ from chunkers.errors import UsageError
 from evaluation.results import Results
 from evaluation.results_folder import write_results
 from evaluation.statistics.types import TestName
+from evaluation.verdicts import with_statistics
 from scripts.report import TESTS, command
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
@@ -111,6 +113,17 @@ def test_runs_of_different_experiments_are_not_merged(
     with pytest.raises(UsageError, match=f"different {named}"):
         CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert not (tmp_path / "both").exists()
+
+
+def test_intervals_stay_within_what_the_measure_can_be() -> None:
+    """Three queries with scores near 1 give a wide interval; it ends at 1, which no mean can pass."""
+    run = _simulated(queries=3, repositories=3)
+    (measure,) = run.config["measures"][:1]
+    scores = {measure: np.array([1.0, 0.7, 1.0])}
+    cell = dataclasses.replace(run.cells[0], scores=scores)
+    (found,) = with_statistics(dataclasses.replace(run, cells=(cell,))).cells
+    assert found.measures[measure]["high"] == 1
+    assert 0 < found.measures[measure]["low"] < found.measures[measure]["mean"]
 
 
 def test_another_test_and_a_baseline_are_computed_again(tmp_path: Path) -> None:
