@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from chunkers.sizes import Ruler
 from chunkers.types import SizeUnit
+
+
+class Measured(Protocol):
+    """A file in some unit: a `Ruler`, or what can answer as one."""
+
+    def at(self, offsets: np.ndarray) -> np.ndarray:
+        """Return how many units begin before each offset."""
 
 
 class TextSpan(NamedTuple):
@@ -26,7 +32,7 @@ class TextCase:
 
     results: Sequence[TextSpan]
     gold: Sequence[TextSpan]
-    rulers: Mapping[SizeUnit, Sequence[Ruler]]
+    rulers: Mapping[SizeUnit, Sequence[Measured]]
     """For each unit that is measured, one ruler per file."""
     headers: Mapping[SizeUnit, Sequence[int]] = field(default_factory=dict)
     """Units of each result's header, where there are any: they cost budget and are never gold."""

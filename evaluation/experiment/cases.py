@@ -5,51 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import overload
 
 import numpy as np
 
-from chunkers.sizes import Ruler, ruler
+from chunkers.sizes import ruler
 from chunkers.types import SizeUnit
-from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks, FileKey
+from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks
+from evaluation.experiment.file_rulers import FileRulers
 from evaluation.experiment.snapshot import Snapshot
 from evaluation.types import Case, TextCase, TextSpan
 from ground_truth.spans import annotated_lines, gold_spans
 from ground_truth.types import Qrels, Query
 from indexing.types import Hit
-
-_BYTES_KEPT = 200_000_000
-
-
-class Rulers(Sequence[Ruler]):
-    """The rulers of all files in one unit, each made when a query meets its file; those last used are kept."""
-
-    def __init__(self, files: Sequence[FileKey], unit: SizeUnit, read: Callable[[FileKey], bytes]) -> None:
-        self._files, self._unit, self._read = files, unit, read
-        self._kept: dict[int, Ruler] = {}
-        self._room = _BYTES_KEPT
-
-    def __len__(self) -> int:
-        return len(self._files)
-
-    @overload
-    def __getitem__(self, index: int) -> Ruler: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Ruler]: ...
-    def __getitem__(self, index: int | slice) -> Ruler | list[Ruler]:
-        if isinstance(index, slice):
-            return [self._get(each) for each in range(len(self))[index]]
-        return self._get(range(len(self))[index])
-
-    def _get(self, index: int) -> Ruler:
-        found = self._kept.pop(index, None)
-        if found is None:
-            found = ruler(self._read(self._files[index]), self._unit)
-            self._room -= found.starts.nbytes
-            while self._room < 0 and self._kept:
-                self._room += self._kept.pop(next(iter(self._kept))).starts.nbytes
-        self._kept[index] = found  # last in the order, so last to go
-        return found
 
 
 class CaseBuilder:
@@ -68,7 +35,7 @@ class CaseBuilder:
     ) -> None:
         self._chunks, self._qrels, self._needs, self._embed = chunks, qrels, needs, embed
         self._vector_depth = vector_depth
-        self._rulers = {unit: Rulers(chunks.files, unit, snapshot.read) for unit in sorted(units)}
+        self._rulers = {unit: FileRulers(chunks, unit, snapshot.read) for unit in sorted(units)}
         self._gold = self._resolve(snapshot)
         self._sizes = self._search_sizes(snapshot)
         self._texts = ChunkTexts(chunks, range(len(chunks)), snapshot.read)

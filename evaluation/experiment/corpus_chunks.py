@@ -20,6 +20,8 @@ from chunkers.types import Chunk, Chunker, Piece, SourceFile
 
 _COLUMNS = {"file": np.int32, "start": np.int64, "end": np.int64, "start_line": np.int32, "end_line": np.int32}
 _SIZES = {"nws": np.int32, "tokens": np.int32}
+_BEFORE = {f"{unit}_before": dtype for unit, dtype in _SIZES.items()}
+_ALL = _COLUMNS | _SIZES | _BEFORE
 
 
 class FileKey(NamedTuple):
@@ -36,7 +38,10 @@ class CorpusChunks:
 
     files: tuple[FileKey, ...]
     columns: Mapping[str, np.ndarray]
-    """file (an index into files), start, end, start_line, end_line, nws, tokens: one value per chunk."""
+    """file (an index into files), start, end, start_line, end_line, nws, tokens: one value per chunk.
+
+    nws_before and tokens_before say how much of its file lies before the chunk.
+    """
     ids: Sequence[str]
     headers: Sequence[str]
     facts: Mapping[str, Any]
@@ -50,6 +55,16 @@ class CorpusChunks:
         if unit == "lines":
             return np.asarray(self.columns["end_line"] - self.columns["start_line"] + 1)
         return self.columns[unit]
+
+    def edges(self, file: int, unit: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return where a file's chunks begin or end, ascending, and the units before each; nothing for lines."""
+        if unit not in _SIZES:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        columns = self.columns
+        rows = slice(*np.searchsorted(columns["file"], [file, file + 1]))
+        before = columns[f"{unit}_before"][rows]
+        offsets, first = np.unique(np.concatenate((columns["start"][rows], columns["end"][rows])), return_index=True)
+        return offsets, np.concatenate((before, before + columns[unit][rows]))[first]
 
     @functools.cached_property
     def file_index(self) -> Mapping[tuple[str, str], int]:
@@ -100,7 +115,7 @@ class ChunkTexts(Sequence[str]):
 def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> CorpusChunks:
     """Chunk every file; one file's text is held at a time."""
     files: list[FileKey] = []
-    rows: dict[str, list[np.ndarray]] = {name: [] for name in (*_COLUMNS, *_SIZES)}
+    rows: dict[str, list[np.ndarray]] = {name: [] for name in _ALL}
     ids: list[str] = []
     headers: list[str] = []
     fallbacks: Counter[str] = Counter()
@@ -128,7 +143,7 @@ def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> Corpus
         name, reason = next(iter(failed.items()))
         raise UsageError(f"the chunker failed on each of the {len(files)} files; on {name}: {reason}")
     columns = {
-        name: np.concatenate(parts).astype((_COLUMNS | _SIZES)[name]) if parts else np.zeros(0, np.int64)
+        name: np.concatenate(parts).astype(_ALL[name]) if parts else np.zeros(0, np.int64)
         for name, parts in rows.items()
     }
     facts = {
@@ -163,7 +178,7 @@ def load_chunks(folder: Path, facts: Mapping[str, Any]) -> CorpusChunks:
     files = pq.read_table(folder / "files.parquet").to_pydict()
     return CorpusChunks(
         files=tuple(map(FileKey, *(files[name] for name in FileKey._fields))),
-        columns={name: chunks[name].to_numpy() for name in (*_COLUMNS, *_SIZES)},
+        columns={name: chunks[name].to_numpy() for name in _ALL},
         ids=chunks["id"].to_pylist(),
         headers=chunks["header"].to_pylist(),
         facts=facts,
@@ -182,4 +197,6 @@ def _append(rows: dict[str, list[np.ndarray]], source: SourceFile, chunks: Seque
         rows[name].append(column)
     for unit in ("nws", "tokens"):
         measured = ruler(source.data, unit)
-        rows[unit].append(measured.at(ends) - measured.at(starts))
+        before = measured.at(starts)
+        rows[f"{unit}_before"].append(before)
+        rows[unit].append(measured.at(ends) - before)

@@ -9,9 +9,8 @@ from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
-from chunkers.sizes import Ruler
 from chunkers.types import SizeUnit
-from evaluation.types import TextCase, TextSpan
+from evaluation.types import Measured, TextCase, TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +59,21 @@ def _in_units(cases: Sequence[TextCase], unit: SizeUnit, case_of: np.ndarray, sp
     """Return the spans' ends on one line, in units of the files' rulers."""
     rulers, base = _rulers(cases, unit)
     ruler_of = base[case_of] + spans[:, 0]
-    units, longest = _units(rulers, ruler_of, spans[:, 1:])
-    return _apart(units, case_of * len(rulers) + ruler_of, longest=longest)
+    units = _units(rulers, ruler_of, spans[:, 1:])
+    return _apart(units, case_of * len(rulers) + ruler_of, longest=units.max(initial=0))
 
 
 class _Joined:
     """The rulers of several cases in one row; only those that are asked for are taken, for they may be made then."""
 
-    def __init__(self, parts: Sequence[Sequence[Ruler]]) -> None:
+    def __init__(self, parts: Sequence[Sequence[Measured]]) -> None:
         self._parts = parts
         self.begins = [0, *accumulate(map(len, parts))]
 
     def __len__(self) -> int:
         return self.begins[-1]
 
-    def __getitem__(self, number: int) -> Ruler:
+    def __getitem__(self, number: int) -> Measured:
         part = bisect_right(self.begins, number) - 1
         return self._parts[part][number - self.begins[part]]
 
@@ -91,24 +90,21 @@ def _array(spans: Iterable[TextSpan], count: int) -> np.ndarray:
     return np.fromiter(chain.from_iterable(spans), dtype=np.int64, count=3 * count).reshape(-1, 3)
 
 
-def _units(rulers: _Joined, ruler_of: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return offsets in units, and the length of the longest ruler that was asked; each is asked once."""
-    longest = 0
+def _units(rulers: _Joined, ruler_of: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return offsets in units; each ruler is asked once."""
     # Numbers of 16 bits are sorted by radix, several times as fast.
     order = np.argsort(ruler_of.astype(np.uint16) if len(rulers) < 2**16 else ruler_of, kind="stable")
     grouped, sorted_rulers = offsets[order], ruler_of[order]
     edges = [*np.flatnonzero(np.diff(sorted_rulers, prepend=-1)).tolist(), len(order)]
     for begin, end in pairwise(edges):
-        ruler = rulers[int(sorted_rulers[begin])]
-        longest = max(longest, len(ruler.starts))
-        grouped[begin:end] = ruler.at(grouped[begin:end])
+        grouped[begin:end] = rulers[int(sorted_rulers[begin])].at(grouped[begin:end])
     units = np.empty_like(grouped)
     units[order] = grouped
-    return units, longest
+    return units
 
 
 def _apart(ends: np.ndarray, place: np.ndarray, *, longest: int) -> np.ndarray:
-    """Return the ends on one line: each pair of case and file has room for the longest file and one unit more."""
+    """Return the ends on one line: each pair of case and file has room for the largest end and one unit more."""
     line: np.ndarray = ends + (place * (longest + 1))[:, None]
     return line
 
