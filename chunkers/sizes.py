@@ -49,6 +49,11 @@ def _kept_token_ruler(data: bytes) -> Ruler:
     return Ruler(starts)
 
 
+def forget_rulers() -> None:
+    """Let go of the rulers that are kept."""
+    _kept_token_ruler.cache_clear()
+
+
 def nws(data: bytes) -> int:
     """Return the number of non-whitespace characters (bytes that continue a UTF-8 character do not count)."""
     return data.translate(_BEGINS_NWS).count(1)

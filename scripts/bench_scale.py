@@ -24,6 +24,7 @@ import click
 # Run as a file, the folder of the script is on the path, and not the one above it.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from chunkers import sizes
 from chunkers.sources import Folder, walk
 from evaluation.experiment import stages
 from evaluation.experiment.config import make_config
@@ -184,6 +185,8 @@ def _piece(corpus: Corpus, number: int) -> Corpus:
 
 def _chunk_piece(corpus: Corpus, number: int) -> None:
     piece = _piece(corpus, number)
+    # One process meets every file again in the next round, one of two only half of them.
+    sizes.forget_rulers()
     with tempfile.TemporaryDirectory() as cache:
         stages.chunk(_bench(piece, Path(cache)), snapshot_of(piece), piece.chunker)
 
