@@ -11,7 +11,6 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -108,22 +107,24 @@ def _import_everything() -> None:
     ruler(b"a = 1\n", "tokens")
 
 
-def _start(order: dict[str, Any]) -> tuple[int, float, float, str]:
-    said = tempfile.mkstemp()[1]
+def _start(order: dict[str, Any]) -> tuple[int, float, float, int]:
+    # A pipe, since the largest size of files is one for the file of messages too.
+    said, say = os.pipe()
     pid = os.fork()
     if not pid:
-        _become(order, said)
+        _become(order, say)
+    os.close(say)
     return pid, time.monotonic(), order["kill_after"], said
 
 
-def _become(order: dict[str, Any], said: str) -> NoReturn:
+def _become(order: dict[str, Any], say: int) -> NoReturn:
     from scripts.cli import main
 
     code = 70
     try:
-        with Path(said).open("w") as err, Path(os.devnull).open("w") as out:
+        with Path(os.devnull).open("w") as out:
             os.dup2(out.fileno(), 1)
-            os.dup2(err.fileno(), 2)
+            os.dup2(say, 2)
             os.environ["CHUNKBENCH_CACHE"] = order["cache"]
             sys.argv = ["chunkbench", *order["arguments"]]
             if order["largest_file"]:
@@ -140,13 +141,15 @@ def _become(order: dict[str, Any], said: str) -> NoReturn:
         os._exit(code)
 
 
-def _end(pid: int, began: float, kill_after: float, said: str) -> list[Any]:
+def _end(pid: int, began: float, kill_after: float, said: int) -> list[Any]:
     if kill_after:
         time.sleep(max(0.0, began + kill_after - time.monotonic()))
         os.kill(pid, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    err = Path(said).read_text()
-    Path(said).unlink()
+    # What a killed run has started may still hold the other end: take what is there, do not wait for the last of it.
+    os.set_blocking(said, False)
+    with open(said, "rb", buffering=0) as messages:
+        err = (messages.read() or b"").decode()
     return [code, err, time.monotonic() - began]
 
 
