@@ -13,7 +13,7 @@ from chunkers.sizes import ruler
 from chunkers.sources import walk
 from chunkers.types import SizeUnit
 from evaluation.experiment.corpus_chunks import FileKey, build_chunks
-from evaluation.experiment.file_rulers import FileRulers
+from evaluation.experiment.file_rulers import file_rulers
 
 CODE = Path(__file__).parent / "fixtures" / "code"
 
@@ -25,7 +25,7 @@ def test_a_file_ruler_is_the_ruler_of_its_file(spec: str, unit: SizeUnit) -> Non
     folder = walk(CODE)
     data = {source.path: source.data for source in folder.files()}
     chunks = build_chunks([folder], CHUNKERS.create(spec))
-    rulers = FileRulers(chunks, unit, lambda file: data[file.path])
+    rulers = file_rulers(chunks, unit, lambda file: data[file.path])
     assert len(rulers) == len(data)
     for number, file in enumerate(chunks.files):
         whole = ruler(data[file.path], unit)
@@ -45,7 +45,7 @@ def test_no_file_is_read_for_the_edges_of_its_chunks() -> None:
         return (CODE / file.path).read_bytes()
 
     chunks = build_chunks([walk(CODE)], CHUNKERS.create("cast:size=300"))
-    rulers = FileRulers(chunks, "tokens", read)
+    rulers = file_rulers(chunks, "tokens", read)
     inside = int(chunks.columns["start"][0]) + 1
     rulers[0].at(np.array([int(chunks.columns["end"][0])]))
     assert asked == []

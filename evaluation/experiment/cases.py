@@ -11,7 +11,7 @@ import numpy as np
 from chunkers.sizes import ruler
 from chunkers.types import SizeUnit
 from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks
-from evaluation.experiment.file_rulers import FileRulers
+from evaluation.experiment.file_rulers import file_rulers
 from evaluation.experiment.snapshot import Snapshot
 from evaluation.types import Case, TextCase, TextSpan
 from ground_truth.spans import annotated_lines, gold_spans
@@ -35,7 +35,7 @@ class CaseBuilder:
     ) -> None:
         self._chunks, self._qrels, self._needs, self._embed = chunks, qrels, needs, embed
         self._vector_depth = vector_depth
-        self._rulers = {unit: FileRulers(chunks, unit, snapshot.read) for unit in sorted(units)}
+        self._rulers = {unit: file_rulers(chunks, unit, snapshot.read) for unit in sorted(units)}
         self._gold = self._resolve(snapshot)
         self._sizes = self._search_sizes(snapshot)
         self._texts = ChunkTexts(chunks, range(len(chunks)), snapshot.read)
