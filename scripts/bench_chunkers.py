@@ -39,7 +39,7 @@ _HEADINGS = (
 _PARSE, _ENCODE = "bare parse", "bare tiktoken"
 _LEAST = f"parse and sizes of files over {Cast.size} nws"
 _TURN = 20
-_WORKER_ROUNDS = 5
+_WORKER_ROUNDS = 10
 
 
 @dataclass
