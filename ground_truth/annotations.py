@@ -28,7 +28,7 @@ class AnnotationRow(BaseModel):
     file: str = Field(min_length=1, description="Posix path below the repository's root.")
     start_line: int = Field(ge=1, strict=True, description="First line, counted from 1.")
     end_line: int = Field(ge=1, strict=True, description="Last line, inclusive.")
-    relevance: float = Field(default=1.0, ge=0, allow_inf_nan=False, description="Grade; 0 means judged irrelevant.")
+    relevance: float = Field(default=1.0, ge=0, le=1000, strict=True, description="Grade; 0 means judged irrelevant.")
     commit: str | None = Field(default=None, pattern=r"^[0-9a-fA-F]{7,64}$", description="The commit it was read at.")
     language: str | None = Field(default=None, description="Language of the file; for the reader.")
     expected: str | None = Field(default=None, description="Text of the expected answer.")
@@ -145,7 +145,7 @@ def _explain(detail: dict[str, Any]) -> tuple[str, str]:
     remedies = {
         "query_id": "write an id without spaces, which TREC files cannot hold",
         "query": "write the query's text",
-        "relevance": "write a number of at least 0",
+        "relevance": "write a number from 0 to 1000",
         "start_line": "lines are whole numbers counted from 1",
         "end_line": "lines are whole numbers counted from 1",
         "commit": "write the commit's hexadecimal hash",

@@ -28,6 +28,13 @@ class Judgements:
     """The grade of the annotations times this is the grade in the qrels: 1, or a million for fractions."""
 
     @property
+    def grades(self) -> Mapping[str, Mapping[str, float]]:
+        """The qrels in the annotations' own grades, which thresholds and exponential gains are meant for."""
+        if self.scale == 1:
+            return self.qrels
+        return {query: {chunk: value / self.scale for chunk, value in row.items()} for query, row in self.qrels.items()}
+
+    @property
     def relevant(self) -> dict[str, int]:
         """|REL| of each query."""
         return {query: len(grades) for query, grades in self.qrels.items()}

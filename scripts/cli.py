@@ -20,7 +20,7 @@ _VERBS = {
     "report": "build the report again, or merge several runs",
     "plan": "what an experiment would do, and what changed since",
     "nightly": "run an experiment on a moving repository and report regressions",
-    "history": "past nightly runs: list, show, compare, trend, accept",
+    "history": "past nightly runs: list, show, diff, trend, accept",
     "audit": "check the properties that each measure declares",
     "list": "chunkers, embedders, retrievers, datasets, measures, rules",
     "cache": "what is stored, and how to check or empty it",
@@ -76,6 +76,13 @@ def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         _say("interrupted")
         code = 130
+    except UnicodeEncodeError as error:
+        _say(f"the output cannot be written as {error.encoding}: set PYTHONIOENCODING=utf-8")
+        code = UsageError.exit_code
+    except OSError as error:
+        # A full disk, a folder that is gone, an output that is closed: the reason is outside, and the line names it.
+        _say(f"{error.filename or 'the output'} cannot be read or written: {error.strerror or error}")
+        code = UsageError.exit_code
     except SystemExit:
         # The reader has gone (`… | head`): click wraps the output so that nothing more is flushed to it, and ends
         # with 1. Here that would mean that cells failed.

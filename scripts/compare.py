@@ -47,7 +47,7 @@ Examples:
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--seed", type=int, help="Seed of the statistics [0].")
 @click.option("--flips", type=click.IntRange(min=100), help="Sign flips of the permutation test [100000].")
-@click.option("--depth", type=click.IntRange(min=1), help="Results kept per query, and more for a budget [1000].")
+@click.option("--depth", type=click.IntRange(min=100), help="Results searched per query [1000].")
 @click.option("--out", type=click.Path(), help="Results folder [results/NAME-HASH].")
 @click.option("--engine", help="serial, processes, ray or ray://HOST:PORT [processes].")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes [all cores].")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkers.errors import UsageError
 from chunkers.tokens import usable_cache
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def command(
 
     config = load_config(file)
     if summary is not None:
+        if summary.is_dir() or not summary.parent.is_dir():
+            raise UsageError(f"--summary {summary} cannot be written: name a file in a folder that exists")
         # A webhook must not be sent last night's news where this night does not come to its end.
         summary.unlink(missing_ok=True)
     # Beside the file, not where the scheduler happened to start: cron starts in the home folder.

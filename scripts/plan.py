@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     "  chunkbench plan --schema > scripts/experiments/experiment.schema.json"
 )
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--explain", metavar="CELL", help="Say which input of this cell changed since the nearest cached one.")
+@click.option(
+    "--explain",
+    metavar="CELL",
+    help="Say which input of this cell, or of all cells with this spec, changed since the nearest cached one.",
+)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of experiment files, for editors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bool) -> None:
@@ -41,8 +45,12 @@ def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bo
     bench = Workbench(config, cache_folder())
     cells = cells_of(config)
     if explain:
-        lines = list(plan.explain(bench, plan.find_cell(cells, explain)))
-        click.echo(json.dumps(lines, ensure_ascii=False) if as_json else "\n".join(lines))
+        found = {" × ".join(cell): list(plan.explain(bench, cell)) for cell in plan.find_cells(cells, explain)}
+        if as_json:
+            click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+            return
+        for name, lines in found.items():
+            click.echo("\n".join([*([f"{name}:"] if len(found) > 1 else []), *lines]))
         return
     made = plan.make_plan(bench, cells)
     if as_json:

@@ -15,7 +15,7 @@ from evaluation.experiment.file_rulers import file_rulers
 from evaluation.experiment.snapshot import Snapshot
 from evaluation.types import Case, TextCase, TextSpan
 from ground_truth.spans import annotated_lines, gold_spans
-from ground_truth.types import Qrels, Query
+from ground_truth.types import Query
 from indexing.types import Hit
 
 
@@ -26,14 +26,14 @@ class CaseBuilder:
         self,
         snapshot: Snapshot,
         chunks: CorpusChunks,
-        qrels: Qrels,
+        grades: Mapping[str, Mapping[str, float]],
         *,
         needs: Collection[str],
         units: Iterable[SizeUnit],
         embed: Callable[[Sequence[str]], np.ndarray],
         vector_depth: int | None = None,
     ) -> None:
-        self._chunks, self._qrels, self._needs, self._embed = chunks, qrels, needs, embed
+        self._chunks, self._grades, self._needs, self._embed = chunks, grades, needs, embed
         self._vector_depth = vector_depth
         self._rulers = {unit: file_rulers(chunks, unit, snapshot.read) for unit in sorted(units)}
         self._gold = self._resolve(snapshot)
@@ -70,7 +70,7 @@ class CaseBuilder:
         return Case(
             query_id=query.id,
             ranking=[chunks.ids[row] for row in rows],
-            grades=self._qrels[query.id],
+            grades=self._grades[query.id],
             text=text,
             nuggets=self._nuggets(rows, spans, gold) if "nuggets" in self._needs else None,
         )

@@ -116,7 +116,9 @@ class ExperimentConfig(BaseModel):
     baseline: str | None = Field(None, description="Compare every chunker with this one instead of all pairs.")
     seed: int = 0
     flips: int = Field(100_000, gt=99, description="Sign flips of the permutation test.")
-    depth: int = Field(1000, gt=0, description="Deepest rank that is searched; what no budget reads is not kept.")
+    depth: int = Field(
+        1000, ge=100, description="Results searched per query, at least 100; those that no budget reads are not kept."
+    )
     nightly: NightlyConfig | None = Field(None, description="Settings of `chunkbench nightly`.")
     run: RunOptions = Field(
         RunOptions.model_validate({}),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor as Pool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
@@ -100,8 +102,9 @@ class Processes:
 
         left = list(tasks)
         try:
-            self._pool = self._pool or _start_pool(self.workers)
-            futures = {self._pool.submit(attempt, work, task): task for task in tasks}
+            with _uninterrupted():
+                self._pool = self._pool or _start_pool(self.workers)
+                futures = {self._pool.submit(attempt, work, task): task for task in tasks}
             for future in as_completed(futures):
                 outcome = future.result()
                 left.remove(futures[future])
@@ -112,7 +115,9 @@ class Processes:
         for task in left:
             with _start_pool(1) as pool:
                 try:
-                    yield pool.submit(attempt, work, task).result()
+                    with _uninterrupted():
+                        future = pool.submit(attempt, work, task)
+                    yield future.result()
                 except BrokenProcessPool:
                     yield Outcome(task, None, "the worker process died (out of memory?)")
 
@@ -138,9 +143,26 @@ def _start_pool(workers: int) -> Pool:
     return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
 
 
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back while workers are started, in them too: they would end with a traceback each."""
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # started with the first worker, it would let Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin() -> None:
     """Keep the worker on one core, since the processes are the parallelism, and end it when the run is killed."""
     import threading
+
+    # From here on Ctrl-C ends the worker without a word; this process's parent has it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"

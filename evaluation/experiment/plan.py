@@ -72,14 +72,13 @@ def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
     return Plan(tuple(plans), sum(left.values()), estimated_seconds(bench, left, running))
 
 
-def find_cell(cells: Sequence[CellKey], text: str) -> CellKey:
-    """Return the one cell whose parts contain the text, written as in the plan or as a chunker's spec."""
+def find_cells(cells: Sequence[CellKey], text: str) -> list[CellKey]:
+    """Return the cells that are the text, written as in the plan, or have it as one of their specs."""
     names = {" × ".join(cell): cell for cell in cells}
     found = [cell for name, cell in names.items() if text == name or text in cell]
-    if len(found) != 1:
-        how = "is no cell" if not found else f"fits {len(found)} cells"
-        raise UsageError(f"{text!r} {how}: write one of {'; '.join(names)}.{nearest(text, names)}")
-    return found[0]
+    if not found:
+        raise UsageError(f"{text!r} is no cell: write one of {'; '.join(names)}.{nearest(text, names)}")
+    return found
 
 
 def explain(bench: Workbench, cell: CellKey) -> Iterator[str]:

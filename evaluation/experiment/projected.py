@@ -38,7 +38,7 @@ def score_projected(
     lines = corpus_lines(dataset.repositories)
     target = ChunkTable.of(lines, placed(other))
     projection = Projection(ChunkTable.of(lines, placed(own)), target)
-    qrels = make_qrels(parse_rule(bench.config.rule), dataset.queries, dataset.annotations, target).qrels
+    judged = make_qrels(parse_rule(bench.config.rule), dataset.queries, dataset.annotations, target).grades
     cases = [
         Case(
             query_id=query.id,
@@ -48,7 +48,7 @@ def score_projected(
                     [(own.ids[hit.position], hit.score) for hit in ranking[query.id]], aggregation=aggregation
                 )
             ],
-            grades=qrels[query.id],
+            grades=judged[query.id],
         )
         for query in dataset.queries
     ]

@@ -84,6 +84,10 @@ def check(config: ExperimentConfig) -> ExperimentConfig:
             if same != spec:
                 raise UsageError(f"{same} and {spec} are the same {registry.kind}: write it one way")
     parse_rule(config.rule)
+    for name in config.measures:
+        cutoff = getattr(parse_measure(name), "cutoff", None) or 0
+        if cutoff > config.depth:
+            raise UsageError(f"{name} looks at {cutoff} results, but depth is {config.depth}: write depth = {cutoff}")
     names = tuple(dict.fromkeys(parse_measure(name).name for name in config.measures))
     return config.model_copy(update={"measures": names, "headline": parse_measure(config.headline).name})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 Overwrite = Literal["always", "never", "only-missing", "only-cache"]
 
@@ -29,3 +29,10 @@ class RunOptions(BaseModel):
         default="table",
         description="What is printed: the table, all measures in it (--wide), or results.json (--json).",
     )
+
+    @field_validator("engine")
+    @classmethod
+    def _known_engine(cls, engine: str) -> str:
+        if engine not in ("serial", "processes", "ray") and not engine.startswith("ray://"):
+            raise ValueError(f"unknown engine {engine!r}. Known: serial, processes, ray, ray://HOST:PORT")
+        return engine

@@ -55,7 +55,7 @@ def score_run(
     builder = CaseBuilder(
         snapshot,
         chunks,
-        judgements.qrels,
+        judgements.grades,
         needs=needs | {"text"},
         units=units,
         embed=embed,

@@ -99,7 +99,7 @@ def score_key(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> StageKey:
         "seed": bench.config.seed,
         "code": {name: code_of(name) for name in ("evaluation", "ground_truth")},
     }
-    return StageKey("score", {**inputs, "stage_version": 1})
+    return StageKey("score", {**inputs, "stage_version": 2})
 
 
 def stage_keys(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> dict[str, StageKey]:

@@ -69,7 +69,9 @@ def fetch_clone(root: Path) -> None:
     )
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        why = said[-1] if said else f"exit {done.returncode}"
+        # Advice follows what is wrong.
+        wrong = [line for line in said if line.startswith(("fatal: ", "error: "))] or said[-1:]
+        why = wrong[0].rstrip(".") if wrong else f"exit {done.returncode}"
         raise UsageError(f"{root}: git fetch failed: {why}. Correct the remote, or set fetch = false")
 
 

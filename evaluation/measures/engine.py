@@ -14,6 +14,9 @@ from evaluation.types import Case
 SCALE = 1_000_000
 """Fractional grades become integers at this scale; nDCG does not depend on it."""
 
+_LARGEST = 10_000_000
+"""trec_eval keeps a table as long as the largest grade: 80 MB at this one."""
+
 Gains = Mapping[str, float]
 
 
@@ -40,9 +43,12 @@ def integer_gains(gains: Gains) -> Mapping[str, int]:
         return gains  # type: ignore[return-value]  # checked above
     # A gain above 0 stays above 0, so that "relevant" and "has a gain" remain the same thing.
     scaled = {key: max(1, round(float(value) * SCALE)) if value > 0 else 0 for key, value in gains.items()}
-    # trec_eval keeps a table as long as the largest grade: small numbers are much faster.
-    common = gcd(*scaled.values())
-    return {key: value // common for key, value in scaled.items()} if common > 1 else scaled
+    # The table again: small numbers are much faster.
+    common = max(1, gcd(*scaled.values()))
+    excess = max(scaled.values()) / common / _LARGEST
+    if excess > 1:  # a ten-millionth of the highest grade is the least that counts
+        return {key: max(1, round(value / common / excess)) if value else 0 for key, value in scaled.items()}
+    return {key: value // common for key, value in scaled.items()}
 
 
 def binary_gains(gains: Gains, rel: str) -> dict[str, int]:

@@ -23,6 +23,8 @@ Need = Literal["grades", "text", "vectors", "nuggets", "reference", "chunks"]
 SUFFIX: dict[SizeUnit, str] = {"tokens": "tok", "nws": "nws", "lines": "lines"}
 """How a unit is written after a budget: recall@4000tok."""
 
+_LARGEST_CUTOFF = 1_000_000
+_LARGEST_BUDGET = 1_000_000_000
 _THRESHOLD = re.compile(r"(>=|>)?(\d+(?:\.\d+)?)\Z")
 
 
@@ -82,8 +84,8 @@ class RankedMeasure(Measure):
     def __post_init__(self) -> None:
         if self.cutoff is None and self.needs_cutoff:
             raise UsageError(f"{self.label} needs a cutoff: write {self.label}@5")
-        if self.cutoff is not None and self.cutoff < 1:
-            raise UsageError(f"the cutoff of {self.label} must be at least 1, not {self.cutoff}")
+        if self.cutoff is not None and not 1 <= self.cutoff <= _LARGEST_CUTOFF:
+            raise UsageError(f"the cutoff of {self.label} must be from 1 to {_LARGEST_CUTOFF:,}, not {self.cutoff}")
 
     @property
     def cut(self) -> str:
@@ -112,8 +114,8 @@ class BudgetMeasure(Measure):
     needs: ClassVar[frozenset[Need]] = frozenset({"text"})
 
     def __post_init__(self) -> None:
-        if self.budget < 1:
-            raise UsageError(f"the budget of {self.label} must be at least 1, not {self.budget}")
+        if not 1 <= self.budget <= _LARGEST_BUDGET:
+            raise UsageError(f"the budget of {self.label} must be from 1 to {_LARGEST_BUDGET:,}, not {self.budget}")
 
     @property
     def cut(self) -> str:
@@ -131,9 +133,10 @@ def threshold_text(rel: str) -> str:
     if not rel:
         return ""
     match = _THRESHOLD.match(rel.replace(" ", ""))
-    if not match:
-        raise UsageError(f"rel is {rel!r}; write rel>=2, rel>0.5 or rel=2 (at least 2)")
-    sign, number = match[1] or ">=", float(match[2])
+    sign, number = (match[1] or ">=", float(match[2])) if match else ("", 0.0)
+    if not number and sign != ">":
+        said = rel.replace("_", "-")  # as it was written: names of measures may have either
+        raise UsageError(f"rel is {said!r}; write rel>=2, rel>0.5 or rel=2 (at least 2): a grade of 0 is not relevant")
     text = f"{sign}{number:g}"
     return "" if text == ">0" else text
 

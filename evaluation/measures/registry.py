@@ -177,7 +177,9 @@ def measure_names() -> tuple[str, ...]:
 def _cut(text: str, name: str) -> list[tuple[str, str]]:
     match = _CUT.match(text)
     if not match:
-        raise UsageError(f"{text!r} in {name!r} is not a cutoff: write 5 for results, 4000tok, 9000nws or 200lines")
+        raise UsageError(
+            f"what follows the @ of {name!r} is not a cutoff: write 5 for results, 4000tok, 9000nws or 200lines"
+        )
     unit, number = match["unit"], match["number"] + ("000" if match["kilo"] else "")
     if not unit:
         return [("cutoff", number)]

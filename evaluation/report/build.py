@@ -28,6 +28,6 @@ def write_report(results: Results, out_dir: Path) -> list[Path]:
         return [replace_text(out_dir / name, writable(text)) for name, text in made.items()]
     except OSError as error:
         raise UsageError(
-            f"{out_dir}: the report cannot be written ({error.strerror}): free some space or choose another folder, "
+            f"{out_dir}: the report cannot be written ({error.strerror}): choose another folder, or free some space, "
             "then chunkbench report DIR --out FOLDER; the results themselves are kept"
         ) from error

@@ -153,7 +153,7 @@ def _comparison(
         n_clusters=len({c for c, k in zip(clusters, kept, strict=True) if k}),
         n_queries=len(values),
         caveat=_caveat(interval.caveat, clusters, test),
-        needed=None if shown else units_needed(sums, comparisons=family, unit=units.unit),
+        needed=None if shown else units_needed(sums, comparisons=family),
         test=test,
         family=family,
         flips=flips,

@@ -54,7 +54,7 @@ class Annotations:
         for row in rows:
             groups.setdefault(_Corpus(row.value.repo, row.value.commit, row.value.mask), []).append(row)
         _check_masks(path, groups)
-        folders = _folders(root, {corpus.repo for corpus in groups}, path)
+        folders = _folders(root, rows, path)
         repositories = tuple(
             _open(folders[corpus.repo], corpus, group) for corpus, group in sorted(groups.items(), key=str)
         )
@@ -95,9 +95,12 @@ def _check_masks(path: Path, groups: dict[_Corpus, list[Row]]) -> None:
     problems.check()
 
 
-def _folders(root: Path, names: set[str], path: Path) -> dict[str, Path]:
+def _folders(root: Path, rows: Sequence[Row], path: Path) -> dict[str, Path]:
     """Return where each repository is: below the root by name, or the root itself when there is only one."""
+    names = {row.value.repo for row in rows}
     found = {name: place for name in names if (place := _below(root, name))}
+    if names == found.keys() == {root.resolve().name} and _is_the_repository(root, next(iter(found.values())), rows):
+        return dict.fromkeys(names, root)
     missing = sorted(names - found.keys())
     if missing and len(names) == 1:
         return {missing[0]: root}
@@ -105,6 +108,14 @@ def _folders(root: Path, names: set[str], path: Path) -> dict[str, Path]:
         hint = nearest(missing[0], [entry.name for entry in root.iterdir()])
         raise UsageError(f"{path}: there is no folder for repo {missing[0]!r} below {root}.{hint}")
     return found
+
+
+def _is_the_repository(root: Path, inner: Path, rows: Sequence[Row]) -> bool:
+    """Return which of two folders of the repository's name is meant: many have a package of their own name."""
+    if any(row.value.commit for row in rows):
+        return is_git(root)
+    files = {row.value.file for row in rows}
+    return sum((root / file).is_file() for file in files) >= sum((inner / file).is_file() for file in files)
 
 
 def _below(root: Path, name: str) -> Path | None:
