@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 from chunkers.types import Piece
 
 
-def located(data: bytes, texts: Iterable[bytes], *, overlap: int = 0) -> list[Piece]:
+def located(data: bytes, texts: Iterable[bytes]) -> list[Piece]:
     """Return where each text stands in the file, ordered by start; a text that is not in the file is left out.
 
-    Libraries return chunks in document order, so each is looked for from where the last one ended, less the overlap
-    in bytes; if it is not there, from the last one's start, and then from the file's. Blank texts are left out.
+    Libraries return chunks in document order, so each is looked for from where the last one ended; if it is not there,
+    from the last one's start, and then from the file's. Blank texts are left out.
     """
     pieces: list[Piece] = []
     last = Piece(0, 0)
     for text in texts:
-        found = _find(data, text, (max(last.end - overlap, 0), last.start, 0)) if text.strip() else None
+        found = _find(data, text, (last.end, last.start, 0)) if text.strip() else None
         if found is not None:
             last = found
             pieces.append(found)

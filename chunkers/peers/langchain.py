@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version as installed
 from typing import ClassVar
@@ -10,20 +9,20 @@ from typing import ClassVar
 from langchain_text_splitters import Language, RecursiveCharacterTextSplitter
 
 from chunkers.errors import UsageError
-from chunkers.peers.peer import TextPeer
-from chunkers.types import SourceFile
+from chunkers.peers.peer import Peer
+from chunkers.types import Piece, SourceFile
 
 _NAMES = {"javascript": "js", "typescript": "ts", "tsx": "ts", "solidity": "sol"}
 _KNOWN = frozenset(language.value for language in Language)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Langchain(TextPeer):
+class Langchain(Peer):
     """RecursiveCharacterTextSplitter.from_language; size and overlap in characters; it strips each chunk."""
 
     overlap: int = 0
 
-    version: ClassVar[str] = f"1 (langchain-text-splitters {installed('langchain-text-splitters')})"
+    version: ClassVar[str] = f"2 (langchain-text-splitters {installed('langchain-text-splitters')})"
     project: ClassVar[str] = "langchain-text-splitters"
 
     def __post_init__(self) -> None:
@@ -35,15 +34,19 @@ class Langchain(TextPeer):
         """Return whether there are separators for the language."""
         return _NAMES.get(language, language) in _KNOWN
 
-    def overlap_bytes(self) -> int:
-        """Return the overlap, at the longest that a character can be."""
-        return 4 * self.overlap
-
-    def texts(self, text: str, source: SourceFile) -> Iterable[str]:
-        """Return the library's chunks."""
+    def spans(self, text: str, source: SourceFile) -> list[Piece]:
+        """Return the library's chunks where it says that they begin; one that it does not find again is lost."""
         language = Language(_NAMES.get(source.language or "", source.language))
         splitter = RecursiveCharacterTextSplitter.from_language(
-            language, chunk_size=self.size, chunk_overlap=self.overlap
+            language, chunk_size=self.size, chunk_overlap=self.overlap, add_start_index=True
         )
-        chunks: list[str] = splitter.split_text(text)
-        return chunks
+        pieces, before, offset = [], 0, 0
+        for chunk in splitter.create_documents([text]):
+            start = chunk.metadata["start_index"]
+            if start < 0 or not chunk.page_content.strip():
+                continue
+            # Its places are in characters, and an overlap may begin before the last one did.
+            step = len(text[min(before, start) : max(before, start)].encode())
+            before, offset = start, offset + step if start >= before else offset - step
+            pieces.append(Piece(offset, offset + len(chunk.page_content.encode())))
+        return sorted(set(pieces))

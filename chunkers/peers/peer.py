@@ -70,11 +70,7 @@ class TextPeer(Peer):
     def texts(self, text: str, source: SourceFile) -> Iterable[str]:
         """Return what the library makes of a file."""
 
-    def overlap_bytes(self) -> int:
-        """Return how far a chunk may reach back into the one before it."""
-        return 0
-
     def spans(self, text: str, source: SourceFile) -> list[Piece]:
         """Return where the texts stand in the file."""
         chunks = [chunk.encode() for chunk in self.texts(text, source)]
-        return located(text.encode(), chunks, overlap=self.overlap_bytes())
+        return located(text.encode(), chunks)
