@@ -17,6 +17,8 @@ from chunkers.writable import is_writable
 
 T = TypeVar("T")
 
+_LARGEST = 10**12
+"""No parameter is a larger number; what counts with it may use 64 bits."""
 # A comma inside a value is part of it unless a new key follows: paths and lists need no quoting.
 _NEXT_KEY = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_-]*=)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
@@ -90,6 +92,8 @@ class Registry(Generic[T]):
         """Return the configured plug-in that the spec describes."""
         spec = Spec.parse(spec) if isinstance(spec, str) else spec
         cls = self._load(spec.name, self._entry(spec.name))
+        if not hasattr(cls, "__dataclass_fields__"):
+            raise UsageError(f"{self.kind} {spec.name!r} is not a dataclass: see its author")
         fields = {f.name: f for f in dataclasses.fields(cls) if f.init}
         hints = typing.get_type_hints(cls)
         values = {}
@@ -109,7 +113,7 @@ class Registry(Generic[T]):
             return typing.cast("T", cls(**values))
         except MissingExtraError:
             raise
-        except UsageError as error:
+        except (UsageError, ValueError, TypeError) as error:
             raise UsageError(f"{spec}: {error}") from None
 
     def _entry(self, name: str) -> Entry:
@@ -126,6 +130,8 @@ class Registry(Generic[T]):
         module, _, attribute = entry.target.partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)
+        except AttributeError as error:
+            raise UsageError(f"{self.kind} {name!r} cannot be loaded from {entry.target}: {error}") from error
         except ImportError as error:
             if entry.extra:
                 raise MissingExtraError(f"{self.kind} {name!r} needs {error.name}, which", extra=entry.extra) from error
@@ -168,10 +174,13 @@ def _convert(text: str, hint: Any, *, where: str) -> Any:  # noqa: ANN401 - the 
             return text
         raise UsageError(f"{where} is {text!r}; it must be one of {', '.join(map(str, allowed))}")
     try:
-        return _flag(text) if kind is bool else kind(text)
+        value = _flag(text) if kind is bool else kind(text)
     except (TypeError, ValueError):
         article = {"int": "a whole number", "float": "a number", "bool": "true or false"}
         raise UsageError(f"{where} is {text!r}; it must be {article.get(kind.__name__, kind.__name__)}") from None
+    if kind is int and abs(value) > _LARGEST:
+        raise UsageError(f"{where} is {text!r}; it must be at most {_LARGEST:,}")
+    return value
 
 
 def _flag(text: str) -> bool:

@@ -18,7 +18,11 @@ CHUNKERS: Registry[Chunker] = Registry(
         "code-chunk": Entry("chunkers.code_chunk:CodeChunk", "syntax windows merged over the file, with a header"),
         "astchunk": Entry("chunkers.peers.astchunk:Astchunk", "cAST by its authors", extra="peers"),
         "chonkie": Entry("chunkers.peers.chonkie:Chonkie", "chonkie's CodeChunker", extra="peers"),
-        "chunkhound": Entry("chunkers.peers.chunkhound:Chunkhound", "ChunkHound's parser", extra="peers"),
+        "chunkhound": Entry(
+            "chunkers.peers.chunkhound:Chunkhound",
+            "ChunkHound's parser; made by: python -m scripts.setup_peers chunkhound",
+            extra="peers",
+        ),
         "cocoindex": Entry("chunkers.peers.cocoindex:Cocoindex", "cocoindex's RecursiveSplitter", extra="peers"),
         "langchain": Entry("chunkers.peers.langchain:Langchain", "langchain's splitter by language", extra="peers"),
         "llama-index": Entry("chunkers.peers.llama_index:LlamaIndex", "llama-index's CodeSplitter", extra="peers"),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.registry import CHUNKERS
 from chunkers.sizes import Ruler, ruler
 from chunkers.types import Chunker, SizeLimit, SizeUnit, SourceFile
 
@@ -29,20 +30,21 @@ class Match(NamedTuple):
 def parse_target(text: str) -> SizeLimit:
     """Read ``nws=1200`` or ``tokens=300``: the mean size to reach, and its unit."""
     unit, equals, amount = text.partition("=")
-    if unit not in _UNITS or not equals or not amount.isdigit() or int(amount) == 0:
+    if unit not in _UNITS or not equals or not (amount.isascii() and amount.isdigit()) or int(amount) == 0:
         raise UsageError(f"{text!r} is not a size: write one of {', '.join(f'{unit}=N' for unit in _UNITS)}, N above 0")
     return SizeLimit(unit, int(amount))
 
 
-def matched(chunker: Chunker, sources: Sequence[SourceFile], target: SizeLimit) -> Match:
-    """Return the chunker with the limit whose mean chunk size on the sources is nearest to the target.
+def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit) -> Match:
+    """Return the chunker of this spec with the limit whose mean chunk size on the sources is nearest to the target.
 
     The limit is found by bisection, since larger limits make larger chunks. A chunker without a limit, or one that
     cannot come within 2 % whatever its limit (definitions are as large as they are), is an error that says so.
     """
+    chunker = CHUNKERS.create(spec)
     field = getattr(chunker, "size_field", None)
     if field is None:
-        raise UsageError(f"{type(chunker).__name__} has no size to match; leave it out or do not match sizes")
+        raise UsageError(f"{spec} has no size to match; leave it out or do not match sizes")
     rulers = [ruler(source.data, target.unit) for source in sources]
 
     def mean_at(limit: int) -> float:
@@ -52,9 +54,7 @@ def matched(chunker: Chunker, sources: Sequence[SourceFile], target: SizeLimit) 
     mean = mean_at(chosen)
     if abs(mean - target.amount) > TOLERANCE * target.amount:
         wanted = f"a mean of {target.amount} {target.unit}"
-        raise UsageError(
-            f"{type(chunker).__name__} cannot reach {wanted} on these files: {field}={chosen} gives {mean:.1f}"
-        )
+        raise UsageError(f"{spec} cannot reach {wanted} on these files: {field}={chosen} gives {mean:.1f}")
     return Match(_with(chunker, field, chosen), field, chosen, mean)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chunkers.tokens import token_starts
+from chunkers.tokens import same_length_text, token_starts
 from chunkers.types import SizeUnit
 
 _KEPT_BYTES = 64_000
@@ -55,13 +55,13 @@ def forget_rulers() -> None:
 
 
 def nws(data: bytes) -> int:
-    """Return the number of non-whitespace characters (bytes that continue a UTF-8 character do not count)."""
-    return data.translate(_BEGINS_NWS).count(1)
+    """Return the number of non-whitespace characters; a byte that is not UTF-8 is one."""
+    return _characters(data).translate(_BEGINS_NWS).count(1)
 
 
 def is_nws(data: bytes) -> np.ndarray:
     """Return, for each byte, whether a non-whitespace character begins there."""
-    return np.frombuffer(data.translate(_BEGINS_NWS), dtype=bool)
+    return np.frombuffer(_characters(data).translate(_BEGINS_NWS), dtype=bool)
 
 
 def nws_before(data: bytes) -> memoryview:
@@ -71,8 +71,13 @@ def nws_before(data: bytes) -> memoryview:
     """
     # The blank in front makes the first count zero. Two calls of numpy are few on purpose: between two parses its code
     # has left the processor's cache, and each call costs as much as thousands of bytes.
-    begins = np.frombuffer((b" " + data).translate(_BEGINS_NWS), dtype=np.uint8)
+    begins = np.frombuffer((b" " + _characters(data)).translate(_BEGINS_NWS), dtype=np.uint8)
     return np.add.accumulate(begins, dtype=np.int32).data
+
+
+def _characters(data: bytes) -> bytes:
+    """Return the bytes with each that is not UTF-8 replaced by a character, so that it counts as one."""
+    return data if data.isascii() else same_length_text(data).encode()
 
 
 def _nws_starts(data: bytes) -> np.ndarray:

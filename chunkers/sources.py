@@ -93,7 +93,9 @@ def walk(
     """
     if not root.exists():
         raise UsageError(f"{root} does not exist")
-    if root.is_file():
+    if not root.is_dir():
+        if not root.is_file():
+            raise UsageError(f"{root} is neither a file nor a folder")
         return Folder(name or root.name, root.parent, (root.name,))
     paths: list[str] = []
     skipped: list[Skipped] = []
@@ -146,9 +148,15 @@ class _Ignore(NamedTuple):
 
 def _candidates(root: Path, folder: str, inherited: list[_Ignore]) -> Iterator[tuple[str, str]]:
     """Yield (path, reason to skip or "") in path order; a folder that is left out is one row, ending in a slash."""
-    ignores = [*inherited, *_ignore_file(root, folder)]
-    with os.scandir(root / folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
+    try:
+        ignores = [*inherited, *_ignore_file(root, folder)]
+        with os.scandir(root / folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as error:
+        if not folder:
+            raise UsageError(f"{root} cannot be read: {error.strerror}") from None
+        yield folder, f"cannot be read ({error.strerror})"
+        return
     for entry in entries:
         path = folder + entry.name
         if entry.is_symlink():
@@ -158,7 +166,9 @@ def _candidates(root: Path, folder: str, inherited: list[_Ignore]) -> Iterator[t
                 yield path + "/", reason
             else:
                 yield from _candidates(root, path + "/", ignores)
-        elif entry.is_file():
+        elif not entry.is_file():
+            yield path, "not a file"
+        else:
             yield path, "ignored by .gitignore" if _ignored(path, ignores) else _unwritable(path)
 
 

@@ -68,7 +68,13 @@ def encoding(name: str) -> tiktoken.Encoding:
             return tiktoken.get_encoding(name)
         finally:
             del os.environ["TIKTOKEN_CACHE_DIR"]
-    return tiktoken.get_encoding(name)
+    try:
+        return tiktoken.get_encoding(name)
+    except OSError as error:
+        raise UsageError(
+            f"tokenizer {name!r} must be downloaded once, and that failed ({type(error).__name__}): "
+            f"take {' or '.join(_PACKED)}, which are here"
+        ) from error
 
 
 def token_starts(data: bytes, *, tokenizer: str) -> np.ndarray:

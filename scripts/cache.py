@@ -1,28 +1,44 @@
-"""`chunkbench cache`: show, verify, prune and clear the embedding cache."""
+"""`chunkbench cache`: show, verify, prune and clear what is stored: vectors, and the results of finished stages."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from chunkers.errors import UsageError
+
+if TYPE_CHECKING:
+    from evaluation.experiment.store import Store
 
 _DAY = 86_400
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
+class _Kept(NamedTuple):
+    """Where vectors are and, unless a folder of vectors was named, the stages."""
+
+    vectors: Path
+    stages: Store | None = None
+
+
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--folder", type=click.Path(path_type=Path), help="The cache; by default the one that all commands use.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    help="A folder of vectors; by default everything that all commands use.",
+)
 @_AS_JSON
 @click.pass_context
 def command(ctx: click.Context, folder: Path | None, *, as_json: bool) -> None:
-    """Show the vectors that are kept, or look after them.
+    """Show what is kept, or look after it: vectors per embedder, and what the stages of experiments have made.
 
     \b
     chunkbench cache                           size and hit rate of each embedder's part
@@ -30,9 +46,14 @@ def command(ctx: click.Context, folder: Path | None, *, as_json: bool) -> None:
     chunkbench cache prune --days 30           drop what nobody used for 30 days, and repeats
     chunkbench cache clear --encoder NAME      forget one part; without --encoder, all of it
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    from chunkers.tokens import cache_folder
+    from evaluation.experiment.store import Store
+
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder} is not a folder: name one that holds a cache, or leave --folder out")
-    ctx.obj = folder or _default_folder()
+    if folder is None and (home := cache_folder()).exists() and not home.is_dir():
+        raise UsageError(f"{home} is not a folder: name another in CHUNKBENCH_CACHE")
+    ctx.obj = _Kept(folder) if folder else _Kept(cache_folder() / "embeddings", Store(cache_folder() / "stages"))
     if ctx.invoked_subcommand is None:
         ctx.invoke(show, as_json=as_json)
 
@@ -40,19 +61,29 @@ def command(ctx: click.Context, folder: Path | None, *, as_json: bool) -> None:
 @command.command()
 @_AS_JSON
 @click.pass_obj
-def show(folder: Path, *, as_json: bool) -> None:
-    """Show size and hit rate of each embedder's part."""
+def show(kept: _Kept, *, as_json: bool) -> None:
+    """Show size and hit rate of each embedder's part, and the size of each stage's results."""
     from indexing.cache_upkeep import groups
 
+    folder, stages = kept
     found = groups(folder)
+    made: dict[str, list[Path]] = {}
+    for entry in stages.folders() if stages else ():
+        made.setdefault(entry.parent.name, []).append(entry)
     if as_json:
         rows = [{**dataclasses.asdict(group), "hit_rate": group.hit_rate} for group in found]
-        _print_json({"folder": str(folder), "parts": rows, "bytes": sum(group.bytes for group in found)})
+        results = [{"stage": name, "entries": len(each), "bytes": _bytes(each)} for name, each in made.items()]
+        size = sum(group.bytes for group in found)
+        _print_json({"folder": str(folder), "parts": rows, "bytes": size, "stages": results})
         return
     print(f"{folder}: {sum(group.vectors for group in found):,} vectors, {_size(sum(group.bytes for group in found))}")
     for group in found:
         rate = "–" if group.hit_rate is None else f"{group.hit_rate:.1%}"
         print(f"  {group.name}  {group.vectors:,} × {group.dimensions}  {_size(group.bytes)}  hit rate {rate}")
+    if stages and made:
+        print(f"{stages.root}: {sum(map(len, made.values())):,} results of stages")
+        for name, each in made.items():
+            print(f"  {name}  {len(each):,}  {_size(_bytes(each))}")
 
 
 @command.command()
@@ -60,19 +91,26 @@ def show(folder: Path, *, as_json: bool) -> None:
 @_AS_JSON
 @click.pass_obj
 @click.pass_context
-def verify(ctx: click.Context, folder: Path, *, repair: bool, as_json: bool) -> None:
+def verify(ctx: click.Context, kept: _Kept, *, repair: bool, as_json: bool) -> None:
     """Read every byte and compare it with its checksum; exit code 1 where something is damaged and stays so."""
     from indexing.cache_upkeep import verify as check
 
+    folder, stages = kept
     found = check(folder, repair=repair)
     damaged = [row for row in found if row.damaged]
+    spoiled = stages.damaged() if stages else []
+    if repair:
+        _drop(spoiled)
     if as_json:
-        _print_json({"folder": str(folder), "shards": [dataclasses.asdict(row) for row in found], "repaired": repair})
+        shards, results = [dataclasses.asdict(row) for row in found], [str(entry) for entry in spoiled]
+        _print_json({"folder": str(folder), "shards": shards, "damaged_results": results, "repaired": repair})
     else:
         print(f"{folder}: {sum(row.vectors for row in found):,} sound vectors in {len(found)} shards")
         for row in damaged:
             print(f"  {row.shard}: {'damage dropped' if repair else 'damaged'}, {row.vectors:,} vectors are sound")
-    if damaged and not repair:
+        for entry in spoiled:
+            print(f"  {entry}: {'dropped' if repair else 'damaged'}")
+    if (damaged or spoiled) and not repair:
         ctx.exit(1)
 
 
@@ -80,35 +118,44 @@ def verify(ctx: click.Context, folder: Path, *, repair: bool, as_json: bool) -> 
 @click.option("--days", type=click.FloatRange(min=0), default=30, show_default=True, help="Unused for so long.")
 @_AS_JSON
 @click.pass_obj
-def prune(folder: Path, *, days: float, as_json: bool) -> None:
-    """Drop the parts that nobody used for some days, and rows that are stored twice."""
+def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
+    """Drop the parts and results that nobody used for some days, and rows that are stored twice."""
     from indexing.cache_upkeep import prune as drop
 
-    _print_freed(drop(folder, unused_since=int(time.time() - days * _DAY)), as_json=as_json)
+    since = int(time.time() - days * _DAY)
+    unused = [entry for entry in (kept.stages.folders() if kept.stages else ()) if entry.stat().st_mtime < since]
+    _print_freed(drop(kept.vectors, unused_since=since), unused, as_json=as_json)
 
 
 @command.command()
 @click.option("--encoder", help="A part's name as `chunkbench cache` shows it; without it, everything.")
 @_AS_JSON
 @click.pass_obj
-def clear(folder: Path, *, encoder: str | None, as_json: bool) -> None:
-    """Forget vectors: of one part, or all."""
+def clear(kept: _Kept, *, encoder: str | None, as_json: bool) -> None:
+    """Forget the vectors of one part; or all of them, and all results of stages."""
     from indexing.cache_upkeep import clear as forget
 
-    _print_freed(forget(folder, encoder=encoder), as_json=as_json)
+    results = kept.stages.folders() if kept.stages and encoder is None else []
+    _print_freed(forget(kept.vectors, encoder=encoder), results, as_json=as_json)
 
 
-def _default_folder() -> Path:
-    from chunkers.tokens import cache_folder
-
-    return cache_folder() / "embeddings"
-
-
-def _print_freed(freed: Any, *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
+def _print_freed(freed: Any, results: list[Path], *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
+    """Drop the results too, and say what has gone."""
+    size = freed.bytes + _bytes(results)
+    _drop(results)
     if as_json:
-        _print_json(dataclasses.asdict(freed))
+        _print_json({"vectors": freed.vectors, "results": len(results), "bytes": size})
     else:
-        print(f"dropped {freed.vectors:,} vectors, {_size(freed.bytes)}")
+        print(f"dropped {freed.vectors:,} vectors and {len(results):,} results of stages, {_size(size)}")
+
+
+def _drop(entries: Iterable[Path]) -> None:
+    for entry in entries:
+        shutil.rmtree(entry, ignore_errors=True)
+
+
+def _bytes(entries: Iterable[Path]) -> int:
+    return sum(file.stat().st_size for entry in entries for file in entry.iterdir())
 
 
 def _print_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON can hold

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -53,14 +53,14 @@ def command(path: Path, specs: tuple[str, ...], *, stats: bool, match_size: str 
         _print_view(folder, chunkers)
 
 
-def _match(folder: Folder, chunkers: Mapping[str, Chunker], wanted: str) -> dict[str, Chunker]:
+def _match(folder: Folder, chunkers: Iterable[str], wanted: str) -> dict[str, Chunker]:
     from chunkers.size_matching import matched, parse_target
 
     target = parse_target(wanted)
     sources = list(folder.files())
     found = {}
-    for spec, chunker in chunkers.items():
-        match = matched(chunker, sources, target)
+    for spec in chunkers:
+        match = matched(spec, sources, target)
         click.echo(f"{spec}: {match.field}={match.chosen} gives a mean of {match.mean:.1f} {target.unit}", err=True)
         written = dict(Spec.parse(spec).params) | {match.field: str(match.chosen)}
         found[str(Spec(Spec.parse(spec).name, tuple(written.items())))] = match.chunker

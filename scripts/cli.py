@@ -65,6 +65,9 @@ def main() -> NoReturn:
 def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
     """Run a command and end; a UsageError is one line on stderr and its own exit code."""
     output = sys.stdout
+    if output is None:
+        _say("stdout is closed: send it to a file, or to /dev/null")
+        sys.exit(UsageError.exit_code)
     try:
         code = command.main(prog_name=name, standalone_mode=False)
     except UsageError as error:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from evaluation.experiment.store import StageKey, Store
 from indexing import shards
 from indexing.embedding_cache import EmbeddingCache
 from indexing.encoders.hashing import Hashing
@@ -139,3 +140,31 @@ def test_help_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "chunkbench cache prune --days 30" in done.stdout
     assert done.stdout.endswith("[]\n")
+
+
+def test_results_of_stages_are_shown_checked_and_dropped(home: Path) -> None:
+    """They are stored beside the vectors; a damaged one is named, and unused ones can go."""
+    store = Store(home / "stages")
+    for number in range(3):
+        store.put(StageKey("chunk", {"n": number}), lambda folder: (folder / "value.txt").write_text("seven") and None)
+    assert [(row["stage"], row["entries"]) for row in _json(home)["stages"]] == [("chunk", 3)]
+    assert "3 results of stages" in _run(home).stdout
+    first, second, _ = store.folders()
+    (first / "value.txt").write_text("eight")
+    done = _run(home, "verify")
+    assert done.returncode == 1
+    assert str(first) in done.stdout
+    assert _json(home, "verify", "--repair")["damaged_results"] == [str(first)]
+    assert _run(home, "verify").returncode == 0
+    os.utime(second, (0, 0))
+    assert _json(home, "prune", "--days", "1")["results"] == 1
+    assert _json(home, "clear")["results"] == 1
+    assert store.folders() == []
+
+
+def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
+    """It is not an empty cache."""
+    (tmp_path / "file").write_text("")
+    done = _run(tmp_path / "file")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not a folder" in done.stderr

@@ -62,7 +62,7 @@ def test_coverages_add_up() -> None:
 @pytest.mark.parametrize("target", [SizeLimit("nws", 600), SizeLimit("lines", 20)])
 def test_matched_chunkers_have_the_mean_that_was_asked_for(spec: str, target: SizeLimit) -> None:
     """Within 2 %, and the match says what it chose."""
-    match = matched(CHUNKERS.create(spec), SOURCES, target)
+    match = matched(spec, SOURCES, target)
     rulers = [ruler(source.data, target.unit) for source in SOURCES]
     assert mean_size(match.chunker, SOURCES, rulers) == match.mean == pytest.approx(target.amount, rel=0.02)
     assert getattr(match.chunker, match.field) == match.chosen
@@ -80,10 +80,10 @@ def test_mean_size_is_that_of_all_chunks() -> None:
 def test_what_cannot_be_matched_says_so(spec: str, message: str) -> None:
     """A chunker without a limit, or whose chunks are as large as they are, is an error and not a wrong number."""
     with pytest.raises(UsageError, match=message):
-        matched(CHUNKERS.create(spec), SOURCES, SizeLimit("nws", 50_000))
+        matched(spec, SOURCES, SizeLimit("nws", 50_000))
 
 
-@pytest.mark.parametrize("text", ["1200", "nws", "nws=", "nws=0", "nws=-1", "bytes=3", "nws=1.5"])
+@pytest.mark.parametrize("text", ["1200", "nws", "nws=", "nws=0", "nws=-1", "bytes=3", "nws=1.5", "nws=²"])
 def test_sizes_that_cannot_be_read_are_refused(text: str) -> None:
     """The message shows how a size is written."""
     with pytest.raises(UsageError, match="nws=N"):

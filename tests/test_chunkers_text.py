@@ -144,3 +144,12 @@ def test_parameters_that_make_no_sense_are_refused(spec: str) -> None:
     with pytest.raises(UsageError, match=r"must|unknown") as raised:
         CHUNKERS.create(spec)
     assert "\n" not in str(raised.value)
+
+
+def test_a_byte_that_is_not_utf8_is_a_character() -> None:
+    """Each shows as one character, so each counts: no chunk is over its limit because of them."""
+    data = b"\x80" * 50 + " é ".encode() + b"\xbf\xc3("
+    assert nws(data) == 54
+    assert list(nws_before(data))[-1] == 54
+    pieces = CHUNKERS.create("fixed-nws:size=10").split(SourceFile("a.py", data, "python"))
+    assert max(nws(data[piece.start : piece.end]) for piece in pieces) == 10

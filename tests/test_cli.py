@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,20 @@ def test_lists_are_complete_and_machine_readable(chunkbench: Command, kind: str)
     rows = chunkbench("list", kind, "--json").json
     assert len(rows) > 3 or kind == "retrievers"
     assert all(row for row in rows)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    """A full disk behind stdout, or a terminal that does not know the letters, is no traceback."""
+    command = [sys.executable, "-m", "scripts", "list", "measures"]
+    root = Path(__file__).parents[1]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=root)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "No space left on device" in done.stderr
+    latin = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    (tmp_path / "a.py").write_text("x = 'é'\n", "utf-8")
+    command[3:] = ["chunk", str(tmp_path / "a.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root, env=latin)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "PYTHONIOENCODING=utf-8" in done.stderr

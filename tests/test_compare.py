@@ -146,6 +146,7 @@ def test_a_repository_without_labels_is_mined(chunkbench: Command, tmp_path: Pat
         (("--measure", "ndgc@5"), "Did you mean"),
         (("--rule", "anny"), "Did you mean 'any'"),
         (("--engine", "rey"), "unknown engine"),
+        (("--depth", "100", "--measure", "recall@200"), "depth is 100: write depth = 200"),
         (("--embedder", "nothing-like-this"), "unknown embedder"),
         (("--chunker", "cast", "--chunker", "cast:size=2000"), "cast and cast:size=2000 are the same chunker"),
     ],
@@ -235,3 +236,39 @@ def test_sizes_are_matched_and_said(chunkbench: Command, tmp_path: Path) -> None
     assert result.code == 0, result.err
     assert all(abs(cell["chunks"]["mean_nws"] - 800) <= 16 for cell in result.json["cells"])
     assert all(cell["chunker"] in result.err for cell in result.json["cells"])
+
+
+def test_thresholds_and_exponential_gains_see_the_grades_as_written(
+    chunkbench: Command, repository: Path, tmp_path: Path
+) -> None:
+    """Fractions are a million times as large in the qrels, which hold whole numbers, but not for the measures."""
+    gold = repository.parent / "gold.jsonl"
+    rows = [json.loads(line) for line in gold.read_text().splitlines()]
+    gold.write_text("".join(json.dumps({**row, "relevance": 2.5 if n else 1.0}) + "\n" for n, row in enumerate(rows)))
+    measures = ("--measure", "recall@1000(rel>=2)", "--measure", "recall@1000", "--measure", "ndcg_exp@10")
+    result = chunkbench(*arguments(repository, tmp_path / "out"), *measures, "--json")
+    assert result.code == 0, result.err
+    for cell in result.json["cells"]:
+        assert cell["status"] == "ok"
+        assert cell["measures"]["recall@1000"]["mean"] == 1
+        assert cell["measures"]["recall@1000(rel>=2)"]["mean"] == 15 / 16
+
+
+def test_a_package_of_the_repositorys_own_name_is_part_of_it(chunkbench: Command, tmp_path: Path) -> None:
+    """What is mined in flask, which holds a folder flask, can be compared there."""
+    package = tmp_path / "flask" / "flask"
+    package.mkdir(parents=True)
+    (tmp_path / "flask" / "setup.py").write_text("NAME = 'flask'\n")
+    (package / "app.py").write_text(
+        "def dispatch_request(request):\n"
+        '    """Find the view of a request and return what it answers."""\n'
+        "    view = views[request.path]\n    answer = view(request)\n    log(request, answer)\n    return answer\n"
+    )
+    gold = tmp_path / "gold.jsonl"
+    assert chunkbench("mine", tmp_path / "flask", "--out", gold).code == 0
+    found = chunkbench(
+        *("compare", tmp_path / "flask", "--annotations", gold, *QUICK, "--chunker", "whole-file", "--json"),
+        *("--out", tmp_path / "out"),
+    )
+    assert found.code == 0, found.err
+    assert found.json["cells"][0]["chunks"]["count"] == 2

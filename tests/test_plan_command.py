@@ -118,3 +118,11 @@ def test_the_published_schema_is_that_of_the_model(chunkbench: Command) -> None:
     """`chunkbench plan --schema` prints what is published; refresh the file with it when this fails."""
     assert json.loads(SCHEMA.read_text()) == experiment_schema()
     assert chunkbench("plan", "--schema").json == experiment_schema()
+
+
+def test_all_cells_of_a_spec_are_explained(lab: Lab) -> None:
+    """A chunker with two embedders is two cells: each has its name and its stages."""
+    result = lab.run("plan", "--explain", "hashing", "--json")
+    assert result.code == 0, result.err
+    assert len(result.json) > 1
+    assert all(" × hashing × " in name and lines for name, lines in result.json.items())

@@ -183,3 +183,23 @@ def test_a_chunker_of_another_distribution_joins_by_its_entry_point(tmp_path: Pa
     assert chunks("paragraphs") == ["a = 1\n\n", "b = 2\n\n\n", "c = 3\n"]
     assert chunks("paragraphs:blank=2") == ["a = 1\n\nb = 2\n\n\n", "c = 3\n"]
     assert chunks("cast") == ["a = 1\n\nb = 2\n\n\nc = 3\n"]
+
+
+def test_a_plugin_that_is_not_what_it_should_be_is_one_line() -> None:
+    """A missing attribute, something that is no dataclass, a value it refuses, a number beyond all bounds."""
+    wrong = Registry[Sample](
+        kind="sample",
+        group="chunkbench.no-such-group",
+        builtin={
+            "gone": Entry(f"{__name__}:Gone", "not there"),
+            "plain": Entry("builtins:object", "no dataclass"),
+            "sample": Entry(f"{__name__}:Sample", "refuses some values"),
+        },
+    )
+    for spec, told in (
+        ("gone", "cannot be loaded from"),
+        ("plain", "is not a dataclass"),
+        ("sample:path=x,count=99999999999999999999", "at most 1,000,000,000,000"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            wrong.create(spec)

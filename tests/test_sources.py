@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -156,3 +159,32 @@ def test_every_language_that_a_file_name_gives_has_a_grammar() -> None:
 def test_languages_by_file_name(path: str, language: str | None) -> None:
     """Case does not matter; a name without an extension tells nothing unless it is a known one."""
     assert language_of(path) == language
+
+
+def test_what_is_no_file_is_left_out_with_a_reason(tmp_path: Path) -> None:
+    """A pipe is named, not opened; as a path of its own it is refused."""
+    write(tmp_path, {"a.py": "x = 1\n"})
+    os.mkfifo(tmp_path / "pipe.py")
+    folder = walk(tmp_path)
+    assert folder.paths == ("a.py",)
+    assert dict(folder.skipped) == {"pipe.py": "not a file"}
+    with pytest.raises(UsageError, match="neither a file nor a folder"):
+        walk(tmp_path / "pipe.py")
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root may read anything")
+def test_a_folder_that_cannot_be_read_is_left_out_with_a_reason(tmp_path: Path) -> None:
+    """One closed folder does not end the walk."""
+    write(tmp_path, {"a.py": "x = 1\n", "closed/b.py": "y = 1\n"})
+    script = (
+        "import sys; from pathlib import Path; from chunkers.sources import walk; found = walk(Path(sys.argv[1])); "
+        "print(found.paths, dict(found.skipped))"
+    )
+    (tmp_path / "closed").chmod(0)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    nobody = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
+    command = [*nobody, sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1])
+    (tmp_path / "closed").chmod(0o755)
+    assert done.stdout == "('a.py',) {'closed/': 'cannot be read (Permission denied)'}\n", done.stderr

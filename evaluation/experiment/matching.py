@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chunkers.plugins import Spec
-from chunkers.registry import CHUNKERS
 from chunkers.size_matching import Match, matched, parse_target
 from chunkers.types import SourceFile
 from evaluation.experiment.config import ExperimentConfig
@@ -21,7 +20,7 @@ def match_sizes(config: ExperimentConfig) -> tuple[ExperimentConfig, dict[str, M
         return config, {}
     target = parse_target(config.match_size)
     sources = list(_sample(config))
-    found = {spec: matched(CHUNKERS.create(spec), sources, target) for spec in config.chunkers}
+    found = {spec: matched(spec, sources, target) for spec in config.chunkers}
     written = {spec: _written(spec, match) for spec, match in found.items()}
     chosen = config.model_copy(
         update={

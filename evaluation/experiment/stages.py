@@ -68,7 +68,7 @@ def chunk_key(snapshot: Snapshot, chunker: str) -> StageKey:
     """Return what decides the chunks."""
     versions = {name: package_version(name) for name in ("tree-sitter", "tiktoken")} | {"grammars": GRAMMAR_PACK}
     inputs = {"corpus": snapshot.corpus, "chunker": plugin_inputs(CHUNKERS.create(chunker)), "versions": versions}
-    return StageKey("chunk", {**inputs, "stage_version": 3})
+    return StageKey("chunk", {**inputs, "stage_version": 4})
 
 
 def retrieve_key(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> StageKey:

@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import logging
+import os
 import shutil
 import tempfile
 import time
@@ -68,6 +69,8 @@ class Store:
         folder = self.folder(key)
         try:
             _verify_once(folder, (folder / _MANIFEST).stat().st_mtime_ns)
+            with contextlib.suppress(PermissionError):  # a store that others fill
+                os.utime(folder)  # pruning asks when an entry was last of use
             return read(folder)
         except (OSError, ValueError, KeyError) as error:
             log.warning("cache entry %s/%s is damaged (%s) and is made again", key.stage, key.digest, error)
@@ -111,6 +114,14 @@ class Store:
                 if draft.stat().st_mtime < time.time() - _ABANDONED:
                     shutil.rmtree(draft, ignore_errors=True)
 
+    def folders(self) -> list[Path]:
+        """Return where the entries of all stages are."""
+        return sorted(path.parent for path in self.root.glob(f"*/[!.]*/{_MANIFEST}"))
+
+    def damaged(self) -> list[Path]:
+        """Return the entries whose files are not as they were written; every byte is read."""
+        return [folder for folder in self.folders() if not _is_sound(folder)]
+
     def entries(self, stage: str) -> Iterator[Entry]:
         """Yield the entries of a stage, newest first."""
         manifests = (self.root / stage).glob(f"[!.]*/{_MANIFEST}")
@@ -122,6 +133,14 @@ class Store:
 def _verify_once(folder: Path, _written: int) -> None:
     """Verify the entry that was written then, unless this process has; the parts of a phase read the same entry."""
     _verify(folder)
+
+
+def _is_sound(folder: Path) -> bool:
+    try:
+        _verify(folder)
+    except (OSError, ValueError, KeyError):
+        return False
+    return True
 
 
 def _verify(folder: Path) -> None:
