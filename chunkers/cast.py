@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.outline import signature_of
 from chunkers.plugins import not_negative, positive
-from chunkers.scope import enclosing_definitions
+from chunkers.scope import Scopes
 from chunkers.sizes import nws_before
 from chunkers.syntax import no_grammar, parse
 from chunkers.text_cuts import text_pieces
 from chunkers.types import Piece, SizeLimit, SourceFile
-from chunkers.windows import Windows
+from chunkers.windows import Level, Windows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +64,17 @@ class Cast:
         windows.fill(parse(source))
         pieces = list(map(Piece, windows.starts, [*windows.starts[1:], len(data)]))
         if self.expansion:
-            pieces = [piece._replace(header=_expansion(source, windows, index)) for index, piece in enumerate(pieces)]
+            pieces = list(_expanded(source, pieces, windows.levels))
         return _overlapping(pieces, windows.atoms, self.overlap) if windows.atoms else pieces
 
 
-def _expansion(source: SourceFile, windows: Windows, index: int) -> str:
-    around = enclosing_definitions(windows.levels[index], windows.starts[index], source.language)
-    heads = [f"{'    ' * depth}{signature_of(node)}" for depth, node in enumerate(around)]
-    return "\n".join([source.path, *heads])
+def _expanded(source: SourceFile, pieces: Sequence[Piece], levels: Sequence[Level]) -> Iterator[Piece]:
+    """Yield the pieces with a header: the path, and the heads of the definitions around the piece."""
+    scopes, signature = Scopes(source.language), functools.cache(signature_of)
+    for piece, level in zip(pieces, levels, strict=True):
+        around = scopes.around(level, piece.start)
+        heads = [f"{'    ' * depth}{signature(node)}" for depth, node in enumerate(around)]
+        yield piece._replace(header="\n".join([source.path, *heads]))
 
 
 def _overlapping(pieces: list[Piece], atoms: list[int], overlap: int) -> list[Piece]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 from chunkers.code_chunk_header import FileContext
 from chunkers.imports import imported_names
 from chunkers.languages import GRAMMAR_PACK
-from chunkers.outline import has_outline, name_of, outline
+from chunkers.outline import has_outline, outline
 from chunkers.plugins import not_negative, positive
-from chunkers.scope import enclosing_definitions
+from chunkers.scope import Scopes
 from chunkers.sizes import nws_before
 from chunkers.syntax import no_grammar, parse
 from chunkers.text_cuts import text_pieces
@@ -80,12 +80,12 @@ class CodeChunk:
         definitions = outline(root, source.language or "") if known and root else []
         imports = imported_names(root, source.language or "") if known and root else []
         context = FileContext(source.path, source.data, definitions, imports)
+        scopes = Scopes(source.language)
         titled = []
         for index, piece in enumerate(pieces):
-            around = enclosing_definitions(levels[index] if levels else None, piece.start, source.language)
+            around = scopes.around(levels[index] if levels else None, piece.start)
             before = pieces[max(index - 1, 0)].start
-            scope = [name_of(node) for node in around]
-            text = context.header(piece.start, piece.end, scope=scope, before=before, overlap=self.overlap)
+            text = context.header(piece.start, piece.end, around=around, before=before, overlap=self.overlap)
             titled.append(piece._replace(header=text))
         return titled
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from chunkers.outline import Definition, name_of, signature_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _PATH_PARTS, _IMPORTS, _SIBLINGS = 3, 10, 3
 _BEGIN = attrgetter("node.start_byte")
@@ -19,27 +24,28 @@ class FileContext:
     def __init__(self, path: str, data: bytes, definitions: Sequence[Definition], imports: Sequence[str]) -> None:
         self._path, self._data, self._imports = path, data, imports
         self._definitions = definitions
+        self._name = functools.cache(name_of)
         self._siblings: dict[int | None, list[Definition]] = defaultdict(list)
         for definition in definitions:
             self._siblings[definition.parent].append(definition)
 
-    def header(self, start: int, end: int, *, scope: Sequence[str], before: int, overlap: int) -> str:
+    def header(self, start: int, end: int, *, around: Sequence[Node], before: int, overlap: int) -> str:
         """Return the header of the chunk from start to end; ``before`` is where the chunk before it begins."""
         lines = [f"# {'/'.join(self._path.split('/')[-_PATH_PARTS:])}"]
-        lines += [f"# {name}: {text}" for name, text in self._facts(start, end, scope) if text]
+        lines += [f"# {name}: {text}" for name, text in self._facts(start, end, around) if text]
         shown = self._data[before:start].decode("utf-8", "replace").splitlines()[-overlap:] if overlap else []
         return "\n".join([*lines, "# ...", *shown, "# ---"] if shown else lines)
 
-    def _facts(self, start: int, end: int, scope: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _facts(self, start: int, end: int, around: Sequence[Node]) -> Iterator[tuple[str, str]]:
         inside = _starting_within(self._definitions, start, end)
-        yield "Scope", " > ".join(scope)
+        yield "Scope", " > ".join(map(self._name, around))
         yield "Defines", ", ".join(signature_of(d.node) for d in inside)
         yield "Uses", ", ".join(self._imports[:_IMPORTS])
         siblings = self._siblings[inside[0].parent if inside else self._level(start)]
-        earlier = siblings[: bisect_left(siblings, start, key=attrgetter("end"))]
-        later = siblings[bisect_left(siblings, end, key=_BEGIN) :][:_SIBLINGS]
-        yield "After", ", ".join(name_of(d.node) for d in earlier[-_SIBLINGS:])
-        yield "Before", ", ".join(name_of(d.node) for d in later)
+        earlier = bisect_left(siblings, start, key=attrgetter("end"))
+        later = bisect_left(siblings, end, key=_BEGIN)
+        yield "After", ", ".join(self._name(d.node) for d in siblings[max(earlier - _SIBLINGS, 0) : earlier])
+        yield "Before", ", ".join(self._name(d.node) for d in siblings[later : later + _SIBLINGS])
 
     def _level(self, offset: int) -> int | None:
         """Return the parent of the definition that a chunk without definitions is a part of."""

@@ -104,16 +104,22 @@ def _children(parent: Node, nodes: DefinitionNodes) -> Iterator[tuple[int, int, 
 
 def definition_in(node: Node, nodes: DefinitionNodes) -> Node | None:
     """Return the definition that a node is or wraps."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        if node.type in nodes.wrappers:
+            pending += reversed(node.named_children)
+        elif _is_definition(node, nodes):
+            return node
+    return None
+
+
+def _is_definition(node: Node, nodes: DefinitionNodes) -> bool:
     kind = node.type
     if (kind in nodes.simple or kind in nodes.containers) and node.is_named:
         needs_body = kind in _BODILESS_IS_USE or (kind == "type_definition" and node.child_count)
-        return None if needs_body and not _has_body(node) else node
-    if kind in _VARIABLES:
-        return node if _value_is_function(node) else None
-    if kind in nodes.wrappers:
-        inner = (definition_in(child, nodes) for child in node.named_children)
-        return next((child for child in inner if child is not None), None)
-    return None
+        return not needs_body or _has_body(node)
+    return kind in _VARIABLES and _value_is_function(node)
 
 
 def _has_body(node: Node) -> bool:
@@ -137,13 +143,24 @@ def _begins_line(last: Node, comment: Node) -> bool:
 
 
 def _named(node: Node) -> Node | None:
-    """Return the node that names a definition: its name, or what is left when a declarator is peeled."""
+    """Return the node that names a definition: its name, or what is left when declarators are peeled."""
+    found: Node | None = None
+    while (inner := _name_or_declarator(node)) is not None:
+        found, peel = inner
+        if not peel:
+            break
+        node = found
+    return found
+
+
+def _name_or_declarator(node: Node) -> tuple[Node, bool] | None:
+    """Return the part of a node that holds its name, and whether the name may be deeper in that part."""
     if node.type in _VARIABLES:
         node = node.named_children[0]
     for name in ("name", "declarator", "type"):
         inner = node.child_by_field_name(name)
         if inner is not None:
-            return (_named(inner) or inner) if name == "declarator" else inner
+            return inner, name == "declarator"
     # Go's type declaration holds its spec, and C++'s reference its declarator, without naming the field.
     inner_types = ("_spec", "identifier", "declarator")
-    return next((_named(child) or child for child in node.named_children if child.type.endswith(inner_types)), None)
+    return next(((child, True) for child in node.named_children if child.type.endswith(inner_types)), None)

@@ -173,6 +173,26 @@ def test_extreme_files_are_chunked(name: str, case: str) -> None:
         assert all(units.count(piece.start, piece.end) <= chunker.limit.amount for piece in pieces)
 
 
+NESTED = {
+    "declarators in brackets": (b"int " + b"(" * 10_000 + b"f" + b")" * 10_000 + b"(void){ return 0; }", "c"),
+    "pointers": (b"int " + b"*" * 10_000 + b"f(){}", "c"),
+    "templates": (b"template<class T> " * 10_000 + b"void f(){}", "cpp"),
+    "declarations": (b"declare " * 600 + b"class A {}", "typescript"),
+    "classes": (b"class A {\n" * 10_000 + b"}\n" * 10_000, "java"),
+    "open classes": (b"class A {\n" * 10_000, "java"),
+}
+
+
+@pytest.mark.parametrize("case", NESTED)
+@pytest.mark.parametrize("spec", ["definitions", "code-chunk:size=500", "cast:size=500,expansion=true"])
+def test_nested_definitions_are_chunked(spec: str, case: str) -> None:
+    """However deep definitions are nested, all is kept and no header is longer than a reader would read."""
+    data, language = NESTED[case]
+    pieces = chunker_of(spec).split(SourceFile("nested", data, language))
+    _check_covers(data, pieces)
+    assert max(len(piece.header) for piece in pieces) < 20_000
+
+
 def test_another_process_makes_the_same_chunks() -> None:
     """Ids do not depend on the process, its hash seed or its memory."""
     script = (

@@ -163,6 +163,17 @@ def test_cast_expansion_names_file_and_enclosing_definitions() -> None:
     assert headers['class Shelf:\n    """Holds items until they are sold."""\n\n    capacity = LIMIT'] == "inventory.py"
 
 
+def test_headers_name_the_nearest_of_many_enclosing_definitions() -> None:
+    """All of fifty nested classes are named, and of a hundred the innermost."""
+    for depth, named in ((50, 50), (100, 64)):
+        heads = [f"class C{number}" for number in range(depth)]
+        source = SourceFile("A.java", ("{\n".join([*heads, "int x;\n"]) + "}\n" * depth).encode(), "java")
+        (header,) = [
+            p.header for p in Cast(size=4, expansion=True).split(source) if b"int" in source.data[p.start : p.end]
+        ]
+        assert [line.strip() for line in header.split("\n")] == ["A.java", *heads[-named:]]
+
+
 def test_code_chunk_header() -> None:
     """The header holds path, scope, definitions, imports, siblings and the lines before."""
     source = SourceFile("src/shop/stock/inventory.py", (CODE / "inventory.py").read_bytes(), "python")
