@@ -24,6 +24,8 @@ class DefinitionNodes:
     leading: frozenset[str]
     """Siblings before a definition that belong to it."""
     imports: frozenset[str]
+    taking_comments: frozenset[str]
+    """Nodes whose grammar counts the comments after them as theirs, though a definition follows."""
 
 
 def _nodes(
@@ -34,8 +36,9 @@ def _nodes(
     transparent: str = "",
     leading: str = "comment",
     imports: str,
+    taking_comments: str = "",
 ) -> DefinitionNodes:
-    fields = (simple, containers, wrappers, transparent, leading, imports)
+    fields = (simple, containers, wrappers, transparent, leading, imports, taking_comments)
     return DefinitionNodes(*map(_words, fields))
 
 
@@ -118,6 +121,7 @@ _KOTLIN = _nodes(
     transparent="class_body enum_class_body",
     leading="comment line_comment block_comment multiline_comment",
     imports="import_header import import_list",
+    taking_comments="package_header import_list import_header",
 )
 _SWIFT = _nodes(
     simple="function_declaration init_declaration deinit_declaration",

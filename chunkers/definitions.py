@@ -20,11 +20,12 @@ _WITHOUT_GRAMMAR = 2000
 # What may follow a definition on its last line and still belongs to it, and the blank lines after it.
 _REST_OF_LINE = re.compile(rb"[ \t;,]*(?:(?://|#|--)[^\n]*|/\*[^\n]*\*/[ \t\r]*)?\r?(?:\n(?:[ \t\r]*\n)*|\Z)")
 _WORD = re.compile(rb"[^\W_]|[\x80-\xff]")
+_WORD_BUT_END = re.compile(rb"\b(?!end\b)\w|[\x80-\xff]")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Definitions:
-    """Cuts before and after every definition; what lies between is a chunk too, unless it is brackets only.
+    """Cuts before and after every definition; what lies between is a chunk too, unless it only closes something.
 
     With ``size``, a chunk over that many non-whitespace characters is cut as text. A file of a language whose
     definitions are not known is cut into lines of up to ``size`` (or 2000).
@@ -32,7 +33,7 @@ class Definitions:
 
     size: int | None = None
 
-    version: ClassVar[str] = f"1 ({GRAMMAR_PACK})"
+    version: ClassVar[str] = f"2 ({GRAMMAR_PACK})"
     lossless: ClassVar[bool] = True
     size_field: ClassVar[str] = "size"
 
@@ -56,7 +57,7 @@ class Definitions:
         if source.language is None or not has_outline(source.language):
             return text_pieces(data, limit=self.size or _WITHOUT_GRAMMAR)
         cuts = definition_cuts(data, outline(parse(source), source.language))
-        starts = list(_without_brackets(data, cuts))
+        starts = list(_without_closings(data, cuts, _WORD_BUT_END if source.language == "ruby" else _WORD))
         if self.size is not None:
             starts = list(_within(data, starts, self.size))
         return list(map(Piece, starts, [*starts[1:], len(data)])) if data else []
@@ -79,10 +80,10 @@ def _line_start(data: bytes, start: int) -> int:
     return line if data[line:start].isspace() else start
 
 
-def _without_brackets(data: bytes, cuts: Sequence[int]) -> Iterator[int]:
+def _without_closings(data: bytes, cuts: Sequence[int], word: re.Pattern[bytes]) -> Iterator[int]:
     """Yield the cuts, leaving out those before a part without any word: it is joined to the part before it."""
     for start, end in itertools.pairwise([*cuts, len(data)]):
-        if start == 0 or _WORD.search(data, start, end):
+        if start == 0 or word.search(data, start, end):
             yield start
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from chunkers.definition_nodes import DEFINITION_NODES, DefinitionNodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    _Found: TypeAlias = tuple[int, int, Node] | Iterator["_Found"]
 
 _FUNCTION_VALUES = frozenset("arrow_function function_expression generator_function class".split())
 _VARIABLES = frozenset("lexical_declaration variable_declaration".split())
@@ -63,7 +65,7 @@ def outline(root: Node, language: str) -> list[Definition]:
     """Return the definitions in document order, each after the one that encloses it."""
     nodes = DEFINITION_NODES[language]
     found: list[Definition] = []
-    pending: list[Iterator[tuple[int, int, Node] | Node]] = [_children(root, nodes)]
+    pending: list[Iterator[_Found]] = [_children(root, nodes)]
     owners: list[int | None] = [None]
     while pending:
         item = next(pending[-1], None)
@@ -77,29 +79,43 @@ def outline(root: Node, language: str) -> list[Definition]:
                 pending.append(_children(node, nodes))
                 owners.append(len(found) - 1)
         else:
-            pending.append(_children(item, nodes))
+            pending.append(item)
             owners.append(owners[-1])
     return found
 
 
-def _children(parent: Node, nodes: DefinitionNodes) -> Iterator[tuple[int, int, Node] | Node]:
-    """Yield a node's definitions as (start, end, definition), and the nodes that may hold more of them."""
-    lead: Node | None = None
-    last: Node | None = None
-    for child in parent.children:
+def _children(
+    parent: Node, nodes: DefinitionNodes, lead: Node | None = None, last: Node | None = None
+) -> Iterator[_Found]:
+    """Yield a node's definitions as (start, end, definition), and in their place what is found in its other parts.
+
+    ``lead`` and ``last`` are the first and the last comment right before the node: they belong to a definition that
+    the node begins with.
+    """
+    for child in _parts(parent, nodes):
         kind = child.type
         if kind in nodes.leading:
             if lead is None or not _touches(last, child):
                 lead = child if last is None or _begins_line(last, child) else None
             last = child
             continue
+        if not _touches(last, child):
+            lead = None
         definition = definition_in(child, nodes)
         if definition is not None:
-            start = lead.start_byte if lead is not None and _touches(last, child) else child.start_byte
-            yield start, child.end_byte, definition
+            yield lead.start_byte if lead is not None else child.start_byte, child.end_byte, definition
         elif kind in nodes.transparent:
-            yield child
+            yield _children(child, nodes, lead, last if lead is not None else None)
         lead, last = None, child
+
+
+def _parts(parent: Node, nodes: DefinitionNodes) -> Iterator[Node]:
+    """Yield a node's children; instead of an import that took in the comments after it, what is in it."""
+    for child in parent.children:
+        if child.type in nodes.taking_comments:
+            yield from _parts(child, nodes)
+        else:
+            yield child
 
 
 def definition_in(node: Node, nodes: DefinitionNodes) -> Node | None:

@@ -84,6 +84,40 @@ def test_what_leads_a_definition_stays_with_it(name: str) -> None:
     assert chunk.lstrip().startswith(lead) or chunk.lstrip()[:3] in {"//!", "///", "/**", "#[d", "// "}
 
 
+# Where a grammar puts the comment outside the body that it begins, or into the import before it.
+FIRST_COMMENTS = {
+    "class": ("python", "class A:\n|    # c\n    def m(self): ...\n"),
+    "class behind whose colon is a comment": ("python", "class A:  # a\n|    # c\n    def m(self): ...\n"),
+    "condition": ("python", "if x:\n|    # c\n    # d\n    def f(): ...\n|else:\n|    # e\n    def g(): ...\n"),
+    "comment apart": ("python", "class A:\n    # c\n\n|    def m(self): ...\n"),
+    "module": ("ruby", "module M\n|  # c\n  class A < B\n|    # d\n    def m\n    end\n  end\nend\n"),
+    "import": ("kotlin", "package a\n\nimport b.c\n\n|/**\n * D.\n */\nclass A {\n|    // c\n    fun m() {}\n}\n"),
+    "package": ("kotlin", "package a\n\n|/** D. */\n// c\nfun f() {}\n"),
+    "comment of an import": ("kotlin", "package a\nimport b.c // c\n|fun f() {}\n"),
+    "comment between imports": ("kotlin", "import b.c\n// c\nimport d.e\n|fun f() {}\n"),
+    "comment apart from imports": ("kotlin", "import b.c\n// c\n\n|// d\nfun f() {}\n"),
+}
+
+
+@pytest.mark.parametrize("case", FIRST_COMMENTS)
+def test_a_comment_stays_with_the_first_definition(case: str) -> None:
+    """A comment leads the first definition in a body, and the first of a file, like any other."""
+    language, marked = FIRST_COMMENTS[case]
+    source = SourceFile("a", marked.replace("|", "").encode(), language)
+    assert texts(Definitions(), source) == marked.split("|")
+
+
+def test_a_lone_end_is_no_chunk() -> None:
+    """What closes a Ruby class or module is joined to what it closes; other words are not lost in it."""
+    source = SourceFile("a.rb", b"module M\n  class A\n    def m\n    end\n  end\n\n  X = 1\nend\n", "ruby")
+    assert texts(Definitions(), source) == [
+        "module M\n",
+        "  class A\n",
+        "    def m\n    end\n  end\n\n",
+        "  X = 1\nend\n",
+    ]
+
+
 def test_definitions_keep_gaps_and_join_lone_brackets() -> None:
     """What lies between definitions is a chunk; a closing bracket is not."""
     chunks = texts(Definitions(), fixture("Account.java"))
