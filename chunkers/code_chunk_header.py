@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
@@ -33,7 +33,7 @@ class FileContext:
         """Return the header of the chunk from start to end; ``before`` is where the chunk before it begins."""
         lines = [f"# {'/'.join(self._path.split('/')[-_PATH_PARTS:])}"]
         lines += [f"# {name}: {text}" for name, text in self._facts(start, end, around) if text]
-        shown = self._data[before:start].decode("utf-8", "replace").splitlines()[-overlap:] if overlap else []
+        shown = _lines(self._data[before:start])[-overlap:] if overlap else []
         return "\n".join([*lines, "# ...", *shown, "# ---"] if shown else lines)
 
     def _facts(self, start: int, end: int, around: Sequence[Node]) -> Iterator[tuple[str, str]]:
@@ -42,7 +42,7 @@ class FileContext:
         yield "Defines", ", ".join(signature_of(d.node) for d in inside)
         yield "Uses", ", ".join(self._imports[:_IMPORTS])
         siblings = self._siblings[inside[0].parent if inside else self._level(start)]
-        earlier = bisect_left(siblings, start, key=attrgetter("end"))
+        earlier = bisect_right(siblings, start, key=attrgetter("end"))
         later = bisect_left(siblings, end, key=_BEGIN)
         yield "After", ", ".join(self._name(d.node) for d in siblings[max(earlier - _SIBLINGS, 0) : earlier])
         yield "Before", ", ".join(self._name(d.node) for d in siblings[later : later + _SIBLINGS])
@@ -56,6 +56,12 @@ class FileContext:
                 return definition.parent
             position = definition.parent
         return None
+
+
+def _lines(text: bytes) -> list[str]:
+    """Return the lines as they are counted: only a newline ends one."""
+    lines = text.decode("utf-8", "replace").removesuffix("\n").split("\n") if text else []
+    return [line.removesuffix("\r") for line in lines]
 
 
 def _starting_within(definitions: Sequence[Definition], start: int, end: int) -> Sequence[Definition]:

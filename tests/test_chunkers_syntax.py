@@ -244,3 +244,16 @@ def test_every_grammar_of_the_pack_parses_and_is_cut() -> None:
         assert parser(language).parse(data).root_node is not None
         pieces = Cast(size=40).split(SourceFile("a", data, language))
         assert b"".join(data[piece.start : piece.end] for piece in pieces) == data
+
+
+def test_definitions_that_touch_are_siblings_too() -> None:
+    """The header names the function that ends where the chunk begins; only a newline ends a line."""
+    code = "".join(f"function {name}(){{return 1;}}" for name in ("aa", "bb", "cc"))
+    pieces = CHUNKERS.create("code-chunk:size=25,overlap=0").split(SourceFile("a.js", code.encode(), "javascript"))
+    assert [line for piece in pieces for line in piece.header.splitlines() if line.startswith("# After")] == [
+        "# After: aa",
+        "# After: aa, bb",
+    ]
+    data = b"x = 1\ny = '\x0c'\n" + b"z = 2\n" * 4
+    last = CHUNKERS.create("code-chunk:size=6,overlap=1").split(SourceFile("a.py", data, "python"))
+    assert "# ...\ny = '\x0c'\n# ---" in [piece.header[piece.header.index("# ...") :] for piece in last[1:]]
