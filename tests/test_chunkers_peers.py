@@ -132,3 +132,16 @@ def test_cast_cuts_where_its_authors_do() -> None:
         assert [counts[piece.start] for piece in ours.split(source)] == [counts[piece.start] for piece in pieces], path
         compared += 1
     assert compared >= 10
+
+
+def test_langchain_with_overlap_stands_where_the_library_says() -> None:
+    """Text that repeats itself is not taken for the chunk before: nothing is lost, the overlap is doubled."""
+    data = "def größe(self):\n    return None\n\n".encode() * 200
+    source = SourceFile("a.py", data, "python")
+    chunker = CHUNKERS.create("langchain:size=200,overlap=50")
+    pieces = chunker.split(source)
+    covered = coverage_of(chunker, source, pieces)
+    assert len(pieces) > 30
+    assert covered.lost == 0
+    assert 0 < covered.doubled < nws_before(data)[-1] / 2
+    assert all(data[piece.start : piece.end].decode().startswith("def") for piece in pieces)

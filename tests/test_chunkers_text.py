@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -153,3 +155,14 @@ def test_a_byte_that_is_not_utf8_is_a_character() -> None:
     assert list(nws_before(data))[-1] == 54
     pieces = CHUNKERS.create("fixed-nws:size=10").split(SourceFile("a.py", data, "python"))
     assert max(nws(data[piece.start : piece.end]) for piece in pieces) == 10
+
+
+def test_a_damaged_table_of_tokens_is_unpacked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The network is not asked for another one."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path))
+    encoding.__wrapped__("cl100k_base")
+    (table,) = (tmp_path / "tiktoken").iterdir()
+    whole = table.read_bytes()
+    table.write_bytes(b"??" + whole[2:])
+    assert encoding.__wrapped__("cl100k_base").encode_ordinary("def f(): pass")
+    assert table.read_bytes() == whole

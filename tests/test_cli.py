@@ -86,3 +86,14 @@ def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root, env=latin)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "PYTHONIOENCODING=utf-8" in done.stderr
+
+
+def test_a_summary_that_cannot_be_written_is_refused_before_the_night(chunkbench: Command, tmp_path: Path) -> None:
+    """Otherwise the run would be stored and its exit code lost."""
+    file = tmp_path / "nightly.toml"
+    file.write_text('embedders = ["hashing"]\n')
+    for wrong in (tmp_path, tmp_path / "absent" / "night.json"):
+        done = chunkbench("nightly", file, "--summary", wrong)
+        assert done.code == 2
+        assert "name a file in a folder that exists" in done.err
+    assert not (tmp_path / "history").exists()

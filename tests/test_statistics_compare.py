@@ -199,3 +199,12 @@ def test_different_query_sets_are_refused() -> None:
     matrix = score_matrix({"a": {"q2": 1.0, "q1": 0.5}, "b": {"q1": 0.1, "q2": 0.0}}, {"q1": "r", "q2": "s"})
     assert matrix.values.tolist() == [[0.5, 1.0], [0.1, 0.0]]
     assert matrix.clusters == ["r", "s"]
+
+
+@pytest.mark.parametrize("chunkers", [2, 4])
+def test_the_units_needed_can_reach_significance(chunkers: int) -> None:
+    """Of n sign flips none gives a p below 2^(1-n), however large the difference."""
+    scores = np.add.outer(np.arange(chunkers), [0.1, 0.2, 0.15])
+    noisy = scores + np.random.default_rng(0).normal(0, 0.05, scores.shape)
+    rows = compare_pairs(noisy, ["r"] * 3, names=list("abcd"[:chunkers]), flips=2_000)
+    assert all(row.needed is not None and 2.0 ** (1 - row.needed) <= 0.05 / row.family for row in rows)
