@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from chunkers.code_chunk_header import FileContext
+from chunkers.definition_nodes import DEFINITION_NODES
 from chunkers.imports import imported_names
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.outline import has_outline, outline
@@ -77,7 +78,7 @@ class CodeChunk:
         if not self.header:
             return pieces
         known = root is not None and has_outline(source.language)
-        definitions = outline(root, source.language or "") if known and root else []
+        definitions = outline(root, DEFINITION_NODES[source.language or ""]) if known and root else []
         imports = imported_names(root, source.language or "") if known and root else []
         context = FileContext(source.path, source.data, definitions, imports)
         scopes = Scopes(source.language)

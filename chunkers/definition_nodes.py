@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 def _words(text: str) -> frozenset[str]:
@@ -26,6 +26,8 @@ class DefinitionNodes:
     imports: frozenset[str]
     taking_comments: frozenset[str]
     """Nodes whose grammar counts the comments after them as theirs, though a definition follows."""
+    fields: frozenset[str] = frozenset()
+    """Class members that are definitions where their value is a function."""
 
 
 def _nodes(
@@ -158,4 +160,16 @@ DEFINITION_NODES = {
     "scala": _SCALA,
     "lua": _LUA,
     "bash": _BASH,
+}
+
+# `definitions` also cuts at these. Headers name the definitions above only, so that they stay as they were.
+_MEMBERS = _words("field_definition public_field_definition")
+CUT_NODES = DEFINITION_NODES | {
+    "javascript": replace(_JAVASCRIPT, fields=_MEMBERS),
+    "typescript": replace(_TYPESCRIPT, fields=_MEMBERS),
+    "tsx": replace(_TYPESCRIPT, fields=_MEMBERS),
+    "cpp": replace(_CPP, wrappers=_CPP.wrappers | _words("field_declaration")),
+    "csharp": replace(_CSHARP, transparent=_CSHARP.transparent | _words("preproc_if preproc_elif preproc_else")),
+    "ruby": replace(_RUBY, wrappers=_words("call argument_list")),
+    "php": replace(_PHP, transparent=_PHP.transparent | _words("if_statement else_if_clause else_clause colon_block")),
 }

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from chunkers.definition_nodes import CUT_NODES
 from chunkers.errors import UsageError
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.outline import Definition, has_outline, outline
@@ -56,7 +57,7 @@ class Definitions:
         data = source.data
         if source.language is None or not has_outline(source.language):
             return text_pieces(data, limit=self.size or _WITHOUT_GRAMMAR)
-        cuts = definition_cuts(data, outline(parse(source), source.language))
+        cuts = definition_cuts(data, outline(parse(source), CUT_NODES[source.language]))
         starts = list(_without_closings(data, cuts, _WORD_BUT_END if source.language == "ruby" else _WORD))
         if self.size is not None:
             starts = list(_within(data, starts, self.size))

@@ -61,9 +61,8 @@ def has_outline(language: str | None) -> bool:
     return language in DEFINITION_NODES
 
 
-def outline(root: Node, language: str) -> list[Definition]:
+def outline(root: Node, nodes: DefinitionNodes) -> list[Definition]:
     """Return the definitions in document order, each after the one that encloses it."""
-    nodes = DEFINITION_NODES[language]
     found: list[Definition] = []
     pending: list[Iterator[_Found]] = [_children(root, nodes)]
     owners: list[int | None] = [None]
@@ -124,10 +123,17 @@ def definition_in(node: Node, nodes: DefinitionNodes) -> Node | None:
     while pending:
         node = pending.pop()
         if node.type in nodes.wrappers:
-            pending += reversed(node.named_children)
+            pending += reversed(_wrapped(node))
         elif _is_definition(node, nodes):
             return node
     return None
+
+
+def _wrapped(node: Node) -> list[Node]:
+    """Return what may be the definition in a wrapper; a C++ member of a type without a name is data."""
+    if node.type != "field_declaration":
+        return node.named_children
+    return [child for child in node.named_children if child.child_by_field_name("name") is not None]
 
 
 def _is_definition(node: Node, nodes: DefinitionNodes) -> bool:
@@ -135,6 +141,8 @@ def _is_definition(node: Node, nodes: DefinitionNodes) -> bool:
     if (kind in nodes.simple or kind in nodes.containers) and node.is_named:
         needs_body = kind in _BODILESS_IS_USE or (kind == "type_definition" and node.child_count)
         return not needs_body or _has_body(node)
+    if kind in nodes.fields:
+        return _is_function(node.child_by_field_name("value"))
     return kind in _VARIABLES and _value_is_function(node)
 
 
@@ -144,8 +152,11 @@ def _has_body(node: Node) -> bool:
 
 
 def _value_is_function(node: Node) -> bool:
-    values = (child.child_by_field_name("value") for child in node.named_children)
-    return any(value is not None and value.type in _FUNCTION_VALUES for value in values)
+    return any(_is_function(child.child_by_field_name("value")) for child in node.named_children)
+
+
+def _is_function(value: Node | None) -> bool:
+    return value is not None and value.type in _FUNCTION_VALUES
 
 
 def _touches(last: Node | None, node: Node) -> bool:

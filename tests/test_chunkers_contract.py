@@ -180,6 +180,9 @@ NESTED = {
     "declarations": (b"declare " * 600 + b"class A {}", "typescript"),
     "classes": (b"class A {\n" * 10_000 + b"}\n" * 10_000, "java"),
     "open classes": (b"class A {\n" * 10_000, "java"),
+    "classes in fields": (b"class A {\n" * 5_000 + b"};\n" * 5_000, "cpp"),
+    "calls": (b"f(" * 5_000 + b"def g; end" + b")" * 5_000, "ruby"),
+    "conditions": (b"<?php " + b"if (x) {\n" * 5_000 + b"function f() {}" + b"}\n" * 5_000, "php"),
 }
 
 

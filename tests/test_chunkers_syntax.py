@@ -8,6 +8,7 @@ import pytest
 
 from chunkers.cast import Cast
 from chunkers.code_chunk import CodeChunk
+from chunkers.definition_nodes import DEFINITION_NODES
 from chunkers.definitions import Definitions
 from chunkers.languages import known_languages, language_of, parser
 from chunkers.outline import name_of, outline
@@ -71,7 +72,7 @@ def texts(chunker: Chunker, source: SourceFile) -> list[str]:
 def test_definitions_of_each_language_are_found(name: str) -> None:
     """Functions, classes and methods are found in order, by the names they have."""
     source = fixture(name)
-    found = outline(parse(source), source.language or "")
+    found = outline(parse(source), DEFINITION_NODES[source.language or ""])
     assert [name_of(one.node).replace(" ", "|") for one in found] == NAMES[name].split()
 
 
@@ -103,6 +104,45 @@ FIRST_COMMENTS = {
 def test_a_comment_stays_with_the_first_definition(case: str) -> None:
     """A comment leads the first definition in a body, and the first of a file, like any other."""
     language, marked = FIRST_COMMENTS[case]
+    source = SourceFile("a", marked.replace("|", "").encode(), language)
+    assert texts(Definitions(), source) == marked.split("|")
+
+
+# Definitions inside what is not a body of definitions only.
+HIDDEN = {
+    "types in a class": (
+        "cpp",
+        "class A {\n|  // c\n  class B {\n|    void f() {}\n  };\n|  enum E { X };\n|  struct Later;\n};\n",
+    ),
+    "members of a type without a name are data": ("cpp", "class A {\n  struct { int x; } a;\n  enum { X };\n};\n"),
+    "functions in a condition": (
+        "php",
+        "<?php\nif (!function_exists('g')) {\n|    // c\n    function g() {}\n|} else {\n|    class Q {}\n}\n",
+    ),
+    "function behind a colon": ("php", "<?php\nif (X):\n|  function h() {}\n|endif;\n"),
+    "private methods": (
+        "ruby",
+        "class A\n|  def b; end\n|  # c\n  private def c\n    1\n  end\n|  attr_reader :d\nend\n",
+    ),
+    "types under a condition": (
+        "csharp",
+        "#if X\n|// c\nclass A {\n#if Y\n|    void f() {}\n|#endif\n}\n|#else\n|class B {}\n|#endif\n",
+    ),
+    "functions in fields": (
+        "javascript",
+        "class A {\n|  // c\n  h = () => { x; };\n|  y = 1;\n|  #p = async () => 1;\n}\n",
+    ),
+    "typed functions in fields": (
+        "typescript",
+        "class A {\n  y: () => void;\n|  @dec() private h = (a: number): void => { x; };\n}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HIDDEN)
+def test_definitions_are_found_where_they_are_allowed(case: str) -> None:
+    """Conditions, fields and modifiers around a definition do not hide it."""
+    language, marked = HIDDEN[case]
     source = SourceFile("a", marked.replace("|", "").encode(), language)
     assert texts(Definitions(), source) == marked.split("|")
 
