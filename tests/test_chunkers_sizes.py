@@ -61,7 +61,7 @@ def test_coverages_add_up() -> None:
 @pytest.mark.parametrize(
     "spec", ["fixed-lines", "fixed-nws", "recursive", "cast", "code-chunk:header=false", "sliding-window"]
 )
-@pytest.mark.parametrize("target", [SizeLimit("nws", 600), SizeLimit("lines", 20)])
+@pytest.mark.parametrize("target", [SizeLimit("nws", 1200), SizeLimit("lines", 40)])
 def test_matched_chunkers_have_the_mean_that_was_asked_for(spec: str, target: SizeLimit) -> None:
     """Within 2 %, and the match says what it chose."""
     match = matched(spec, SOURCES, target)
