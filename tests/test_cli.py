@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,36 @@ def test_a_summary_that_cannot_be_written_is_refused_before_the_night(chunkbench
         assert done.code == 2
         assert "name a file in a folder that exists" in done.err
     assert not (tmp_path / "history").exists()
+
+
+def test_a_closed_output_is_one_line() -> None:
+    """Data that nobody could receive is refused before the work."""
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "scripts", "list", "measures"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1])
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "stdout is closed" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux tells the children of a process")
+def test_ctrl_c_while_workers_start_is_one_word(repository: Path, tmp_path: Path) -> None:
+    """The terminal sends it to the workers too; none of them answers with a traceback."""
+    gold, out = repository.parent / "gold.jsonl", tmp_path / "out"
+    command = [sys.executable, "-m", "scripts", "compare", str(repository), "--annotations", str(gold)]
+    options = ["--embedder", "hashing", "--engine", "processes", "--jobs", "2", "--out", str(out)]
+    process = subprocess.Popen(
+        [*command, *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "CHUNKBENCH_CACHE": str(tmp_path / "cache")},
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None and len(children.read_text().split()) < 3:  # the tracker and both workers
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert said.strip() == "chunkbench: interrupted"
+    assert not out.exists()

@@ -88,6 +88,13 @@ def test_all_problems_of_a_file_are_told_at_once(tmp_path: Path, repo: Path) -> 
         assert words in line
 
 
+@pytest.mark.parametrize("grade", [1e300, 1001, "1", True, None])
+def test_a_grade_is_a_number_up_to_1000(tmp_path: Path, grade: object) -> None:
+    """Anything else is refused with its row."""
+    with pytest.raises(UsageError, match=r"ann\.jsonl:1: relevance is .*: write a number from 0 to 1000"):
+        read_rows(annotate(tmp_path, {**ROW, "relevance": grade}))
+
+
 def test_problems_are_capped(tmp_path: Path) -> None:
     """Of a thousand problems twenty are told, and how many more there are."""
     with pytest.raises(UsageError, match="and 980 more problems") as caught:

@@ -148,3 +148,12 @@ def test_another_test_and_a_baseline_are_computed_again(tmp_path: Path) -> None:
 def test_the_tests_on_offer_are_those_of_the_statistics() -> None:
     """The names that --test offers are the ones that compare_pairs knows."""
     assert get_args(TestName) == TESTS
+
+
+def test_a_folder_with_a_damaged_table_is_refused(tmp_path: Path) -> None:
+    """Scores that were cut short are named; nothing is built from the rest."""
+    write_results(_simulated(queries=24), tmp_path)
+    table = tmp_path / "scores.parquet"
+    table.write_bytes(table.read_bytes()[:-40])
+    with pytest.raises(UsageError, match="is not complete"):
+        CliRunner().invoke(command, [str(tmp_path)], catch_exceptions=False)
