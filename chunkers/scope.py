@@ -48,8 +48,6 @@ class Scopes:
 
     def _scope(self, level: Level | None) -> _Scope | None:
         """Return the innermost definition that was entered to reach a level."""
-        if self._nodes is None:
-            return None
         unknown: list[Level] = []
         while level is not None and id(level) not in self._known:
             unknown.append(level)

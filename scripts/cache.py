@@ -124,7 +124,7 @@ def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
 
     since = int(time.time() - days * _DAY)
     unused = [entry for entry in (kept.stages.folders() if kept.stages else ()) if entry.stat().st_mtime < since]
-    _print_freed(drop(kept.vectors, unused_since=since), unused, as_json=as_json)
+    _drop_and_tell(drop(kept.vectors, unused_since=since), unused, as_json=as_json)
 
 
 @command.command()
@@ -136,11 +136,11 @@ def clear(kept: _Kept, *, encoder: str | None, as_json: bool) -> None:
     from indexing.cache_upkeep import clear as forget
 
     results = kept.stages.folders() if kept.stages and encoder is None else []
-    _print_freed(forget(kept.vectors, encoder=encoder), results, as_json=as_json)
+    _drop_and_tell(forget(kept.vectors, encoder=encoder), results, as_json=as_json)
 
 
-def _print_freed(freed: Any, results: list[Path], *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
-    """Drop the results too, and say what has gone."""
+def _drop_and_tell(freed: Any, results: list[Path], *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
+    """Drop the results of stages, and say what has gone with the vectors."""
     size = freed.bytes + _bytes(results)
     _drop(results)
     if as_json:

@@ -37,6 +37,15 @@ class Sample:
         positive(self, "count")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Stubborn:
+    """A plug-in of somebody who does not know UsageError."""
+
+    def __post_init__(self) -> None:
+        """Refuse."""
+        raise ValueError("never")
+
+
 SAMPLES: Registry[Sample] = Registry(
     kind="sample",
     group="chunkbench.no-such-group",
@@ -193,12 +202,14 @@ def test_a_plugin_that_is_not_what_it_should_be_is_one_line() -> None:
         builtin={
             "gone": Entry(f"{__name__}:Gone", "not there"),
             "plain": Entry("builtins:object", "no dataclass"),
-            "sample": Entry(f"{__name__}:Sample", "refuses some values"),
+            "sample": Entry(f"{__name__}:Sample", "refuses some numbers"),
+            "stubborn": Entry(f"{__name__}:Stubborn", "refuses all values"),
         },
     )
     for spec, told in (
         ("gone", "cannot be loaded from"),
         ("plain", "is not a dataclass"),
+        ("stubborn", "stubborn: never"),
         ("sample:path=x,count=99999999999999999999", "at most 1,000,000,000,000"),
     ):
         with pytest.raises(UsageError, match=told):

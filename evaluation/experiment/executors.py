@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkers.errors import UsageError
+from evaluation.experiment.run_options import check_engine
 
 Task = TypeVar("Task")
 Value = TypeVar("Value")
@@ -124,12 +125,11 @@ class Processes:
 
 def make_executor(engine: str, workers: int | None) -> Executor:
     """Return the engine of that name: serial, processes, ray, or the address of a Ray cluster."""
-    if engine == "ray" or engine.startswith("ray://"):
+    check_engine(engine)
+    if engine.startswith("ray"):
         from evaluation.experiment.ray_engine import Ray
 
         return Ray(None if engine == "ray" else engine)
-    if engine not in ("serial", "processes"):
-        raise UsageError(f"unknown engine {engine!r}. Known: serial, processes, ray, ray://HOST:PORT")
     count = workers if workers is not None else len(os.sched_getaffinity(0))
     return Serial() if engine == "serial" or count < 2 else Processes(count)
 

@@ -6,7 +6,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from chunkers.errors import UsageError
+
 Overwrite = Literal["always", "never", "only-missing", "only-cache"]
+
+
+def check_engine(engine: str) -> None:
+    """Raise unless there is an engine of that name."""
+    if engine not in ("serial", "processes", "ray") and not engine.startswith("ray://"):
+        raise UsageError(f"unknown engine {engine!r}. Known: serial, processes, ray, ray://HOST:PORT")
 
 
 class RunOptions(BaseModel):
@@ -33,6 +41,8 @@ class RunOptions(BaseModel):
     @field_validator("engine")
     @classmethod
     def _known_engine(cls, engine: str) -> str:
-        if engine not in ("serial", "processes", "ray") and not engine.startswith("ray://"):
-            raise ValueError(f"unknown engine {engine!r}. Known: serial, processes, ray, ray://HOST:PORT")
+        try:
+            check_engine(engine)
+        except UsageError as error:
+            raise ValueError(str(error)) from None  # as pydantic wants it
         return engine
