@@ -24,6 +24,10 @@ class Query:
     """What the statistics treat as one unit; the repository unless the dataset says otherwise."""
     expected: str | None = None
     """The text of an expected answer, where the dataset has one."""
+    kind: str = ""
+    """How a mined query was made: docstrings, comments or commits; empty where people wrote it."""
+    category: str = ""
+    """The dataset's own class of question (semantic, architecture, symbol …); empty where it has none."""
 
     @property
     def cluster(self) -> str:
@@ -41,6 +45,22 @@ class Annotation:
     start_line: int
     end_line: int
     grade: float = 1.0
+    alternative: str = ""
+    """The answer that this place is a part of.
+
+    Places of one query with the same name are one answer: all of them are needed. Names that differ are equally good
+    answers: finding any one of them is finding everything. A query whose places all have the empty name, as most do,
+    has one answer. Names mean nothing beyond their query.
+    """
+
+
+class HiddenSpan(NamedTuple):
+    """Half-open bytes of a file that no index shows: what a query was made from must not be found by its words."""
+
+    repo: str
+    path: str
+    start_byte: int
+    end_byte: int
 
 
 class GoldSpan(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ground_truth.types import Annotation, Query
+from ground_truth.types import Annotation, HiddenSpan, Query
 
 
 class Definition(NamedTuple):
@@ -36,6 +36,9 @@ class Mined:
     dropped: Mapping[str, int] = field(default_factory=Counter)
     commits: Mapping[str, str] = field(default_factory=dict)
     """Query id → the commit that is searched, where that matters."""
+    hidden: tuple[HiddenSpan, ...] = ()
+    """What an index must not show, sorted by repository, path and place, without overlaps: the text that the queries
+    were made from, and its like."""
 
     def counts(self) -> dict[str, int | dict[str, int]]:
         """Return how many were kept, and how many dropped for each reason."""
