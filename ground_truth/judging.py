@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chunkers.splitting import chunk_file
 from chunkers.types import Chunk, Chunker
-from ground_truth.chunk_table import ChunkTable
+from ground_truth.line_axis import ChunkLines
 from ground_truth.lines import FileLines
 from ground_truth.overlap import Judgements, make_qrels
 from ground_truth.rules import Rule
@@ -22,4 +22,4 @@ def judge(dataset: Dataset, chunker: Chunker, rule: Rule) -> Judgements:
         if source is not None:
             files[FileKey(repo, path)] = FileLines.of(source.data)
             chunks += chunk_file(chunker, source)
-    return make_qrels(rule, dataset.queries, dataset.annotations, ChunkTable.of(files, chunks))
+    return make_qrels(rule, dataset.queries, dataset.annotations, ChunkLines.of(files, chunks))

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chunkers.errors import UsageError
-from ground_truth.chunk_table import ChunkTable, LineAxis, place_annotations
 from ground_truth.intervals import Intervals, Pairs, overlapping
+from ground_truth.line_axis import ChunkLines, LineAxis, place_annotations
 from ground_truth.rules import Rule
 from ground_truth.types import Annotation, Qrels, Query
 
@@ -77,7 +77,7 @@ class _Relevant(NamedTuple):
 
 
 def make_qrels(
-    rule: Rule, queries: Sequence[Query], annotations: Sequence[Annotation], chunks: ChunkTable
+    rule: Rule, queries: Sequence[Query], annotations: Sequence[Annotation], chunks: ChunkLines
 ) -> Judgements:
     """Return the chunks that are relevant to each query; a query that has none has an empty mapping."""
     numbers = {query.id: number for number, query in enumerate(queries)}
@@ -125,7 +125,7 @@ def _merge(gold: _Gold, axis: LineAxis) -> _Gold:
     return _Gold(whole[0], Intervals(whole[1], whole[2]), columns[3], axis.count(whole[1], whole[2]))
 
 
-def _apply(rule: Rule, gold: _Gold, pairs: Pairs, chunks: ChunkTable) -> _Relevant:
+def _apply(rule: Rule, gold: _Gold, pairs: Pairs, chunks: ChunkLines) -> _Relevant:
     left, right = pairs
     found = _Relevant(gold.query[left], right, gold.grade[left])
     if rule.name == "any":
@@ -159,7 +159,7 @@ def _share(rule: Rule, found: _Relevant, shared: np.ndarray, gold: np.ndarray, c
     return np.asarray(totals[pair_of.ravel()] / chunk)
 
 
-def _min_cover(gold: _Gold, pairs: Pairs, chunks: ChunkTable) -> _Relevant:
+def _min_cover(gold: _Gold, pairs: Pairs, chunks: ChunkLines) -> _Relevant:
     """Return the fewest chunks that hold all gold lines any chunk holds: always the one that reaches furthest."""
     # Regions have few chunks each: plain numbers beat arrays here.
     ends = chunks.lines.text.last[pairs.right].tolist()

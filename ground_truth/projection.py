@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ground_truth.chunk_table import ChunkTable
 from ground_truth.intervals import Intervals, overlapping
+from ground_truth.line_axis import ChunkLines
 
 Aggregation = Literal["max", "mean"]
 
@@ -26,8 +26,8 @@ class Projected(NamedTuple):
 class Projection:
     """From the chunks of one chunker to those of the reference; both tables stand on the same files."""
 
-    chunks: ChunkTable
-    reference: ChunkTable
+    chunks: ChunkLines
+    reference: ChunkLines
 
     def __post_init__(self) -> None:
         if self.chunks.axis.offsets != self.reference.axis.offsets:
@@ -68,7 +68,7 @@ class _Touched(NamedTuple):
     """One entry per (scored line, reference chunk that holds it): the chunk."""
 
 
-def _line_scores(text: Intervals, scores: np.ndarray, reference: ChunkTable) -> tuple[np.ndarray, np.ndarray]:
+def _line_scores(text: Intervals, scores: np.ndarray, reference: ChunkLines) -> tuple[np.ndarray, np.ndarray]:
     """Return the lines with text that some result holds, and the highest score of each."""
     lengths = np.maximum(text.last - text.first + 1, 0)
     starts = np.repeat(text.first, lengths)
@@ -81,7 +81,7 @@ def _line_scores(text: Intervals, scores: np.ndarray, reference: ChunkTable) -> 
     return unique, best
 
 
-def _gather(lines: np.ndarray, scores: np.ndarray, reference: ChunkTable) -> tuple[_Touched, np.ndarray, np.ndarray]:
+def _gather(lines: np.ndarray, scores: np.ndarray, reference: ChunkLines) -> tuple[_Touched, np.ndarray, np.ndarray]:
     """Return the reference chunks touched, and for each the sum and the highest of its line scores."""
     pairs = overlapping(Intervals(lines, lines), reference.lines.text)
     count = len(reference.ids)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
+from indexing.code_words import code_words
 from indexing.encoders.texts import readable
 from indexing.ties import best_of_all
 from indexing.types import Hit, QueryBatch, SearchSpace
-from indexing.words import code_words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from chunkers.tokens import usable_cache
 
 if TYPE_CHECKING:
     from evaluation.experiment.config import ExperimentConfig
-    from evaluation.results import Results
+    from evaluation.results.types import Results
 
 _EXAMPLES = """\b
 Examples:
@@ -68,14 +68,14 @@ def command(
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, a repository, or the embedded dataset."""
     from evaluation.experiment.executors import make_executor
+    from evaluation.experiment.loaded_dataset import load_dataset
     from evaluation.experiment.matching import match_sizes
     from evaluation.experiment.run import Shard, check, run_experiment
-    from evaluation.experiment.snapshot import load_snapshot
     from evaluation.report.build import write_report
-    from evaluation.results_folder import check_output, to_json, write_results
+    from evaluation.results.folder import check_output, to_json, write_results
     from scripts.progress import watching
 
-    load_snapshot.cache_clear()  # files may have changed since this process last looked
+    load_dataset.cache_clear()  # files may have changed since this process last looked
     config, sizes = match_sizes(check(_config(target, annotations, options)))
     for chosen, match in sizes.items():
         click.echo(f"{chosen}: mean {match.mean:.0f}, for {config.match_size}", err=True)

@@ -131,7 +131,7 @@ def trend(*, measures: tuple[str, ...], last: int | None, html: Path | None, pla
     from evaluation.history.trend import check_measure, known_measures, trends
     from evaluation.history.trend_page import write_trend_page
     from evaluation.measures.registry import parse_measure
-    from evaluation.report.words import score, span
+    from evaluation.report.formats import score, span
 
     history = _open(place)
     chosen = [check_measure(history, parse_measure(name).name) for name in measures] or known_measures(history)[:1]

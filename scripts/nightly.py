@@ -58,13 +58,13 @@ def command(
     """Run the experiment of FILE, store it in the history, and compare it with the last accepted run."""
     from datetime import UTC, datetime
 
+    from evaluation.atomic import replace_text
     from evaluation.experiment.config import NightlyConfig, load_config
     from evaluation.experiment.executors import make_executor
     from evaluation.history.folder import History
     from evaluation.history.night import run_night
     from evaluation.history.producing import Shop
     from evaluation.history.summary import night_json
-    from evaluation.whole_files import replace_text
     from scripts.progress import watching
 
     config = load_config(file)

@@ -36,11 +36,11 @@ def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bo
         return
     from evaluation.experiment import plan
     from evaluation.experiment.config import load_config, make_config
+    from evaluation.experiment.loaded_dataset import load_dataset
     from evaluation.experiment.run import cells_of, check
-    from evaluation.experiment.snapshot import load_snapshot
     from evaluation.experiment.stages import Workbench
 
-    load_snapshot.cache_clear()
+    load_dataset.cache_clear()
     config = check(load_config(file) if file else make_config({}))
     bench = Workbench(config, cache_folder())
     cells = cells_of(config)

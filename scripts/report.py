@@ -34,9 +34,9 @@ def command(
     from evaluation.report.build import write_report
     from evaluation.report.terminal import render_table
     from evaluation.report.verdict import verdict
-    from evaluation.results import merge_results
-    from evaluation.results_folder import check_output, read_results, to_json, write_results
-    from evaluation.verdicts import with_statistics
+    from evaluation.results.comparisons import with_statistics
+    from evaluation.results.folder import check_output, read_results, to_json, write_results
+    from evaluation.results.types import merge_results
 
     if len(folders) > 1 and out is None:
         raise UsageError(f"{len(folders)} runs become one: say where to write it with --out DIR")

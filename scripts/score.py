@@ -16,7 +16,7 @@ import click
 from chunkers.errors import UsageError
 
 if TYPE_CHECKING:
-    from evaluation.scoring import RunScores
+    from evaluation.trec_scoring import RunScores
 
 DEFAULT = "ndcg@5 ndcg@10 precision@5 precision@10 recall@5 recall@10 mrr map hit@5".split()
 
@@ -51,7 +51,7 @@ def command(
     chunkbench score --qrels qrels.txt --run run.txt -m ndcg@10 -m "precision@5(rel>=2)" --json
     chunkbench score --qrels qrels.txt --run run.txt -m mrr,map --csv
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
-    from evaluation.scoring import score_files
+    from evaluation.trec_scoring import score_files
 
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other")

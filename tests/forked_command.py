@@ -95,7 +95,7 @@ def _import_everything() -> None:
             "jinja2",
             "rich.table",
         ),
-        *("evaluation.experiment.stages", "evaluation.report.build", "evaluation.results_folder", "scripts.compare"),
+        *("evaluation.experiment.stages", "evaluation.report.build", "evaluation.results.folder", "scripts.compare"),
     ):
         importlib.import_module(name)
     from chunkers.cast import Cast

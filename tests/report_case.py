@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.results import CellRecord, GoldLines, HitRecord, QueryRecord, Results
+from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord, Results
 from evaluation.statistics import compare_pairs, mean_interval
 from evaluation.types import CellKey
 

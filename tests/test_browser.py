@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from evaluation.report.build import write_report
-from evaluation.results import Results
+from evaluation.results.types import Results
 
 selenium = pytest.importorskip("selenium", reason="the browser test needs the dev extra's selenium")
 

@@ -1,4 +1,4 @@
-"""The benchmark and the check, run as files on the code fixtures."""
+"""The benchmark and the check, run as modules on the code fixtures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts.check_chunkers import check_file
+from scripts.check.chunkers import check_file
 
 ROOT = Path(__file__).parent.parent
 CODE = Path(__file__).parent / "fixtures" / "code"
@@ -15,13 +15,13 @@ CODE = Path(__file__).parent / "fixtures" / "code"
 
 def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a script of the repository."""
-    command = [sys.executable, str(ROOT / "scripts" / script), *map(str, arguments)]
-    return subprocess.run(command, check=False, capture_output=True, text=True)
+    command = [sys.executable, "-m", f"scripts.{script}", *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
 
 
 def test_the_check_finds_nothing_wrong_here() -> None:
     """All own chunkers keep their promises on the fixtures and on this package."""
-    done = run("check_chunkers.py", CODE, ROOT / "chunkers", "--every", "2", "--workers", "1", "--json")
+    done = run("check.chunkers", CODE, ROOT / "chunkers", "--every", "2", "--workers", "1", "--json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["problems"]) == (0, [])
     assert found["chunks"] > found["files"] > 25
@@ -39,7 +39,7 @@ def test_the_check_reports_what_is_lost(tmp_path: Path) -> None:
 def test_the_benchmark_has_a_row_per_contestant() -> None:
     """Bare parsing is 1; what chunkers keep is beside how fast they are."""
     chosen = ["--chunker", "cast", "--chunker", "sliding-window"]
-    done = run("bench_chunkers.py", CODE, "--repeat", "1", "--tree", "1", *chosen, "--json")
+    done = run("bench.chunkers", CODE, "--repeat", "1", "--tree", "1", *chosen, "--json")
     *found, last = map(json.loads, done.stdout.splitlines())
     rows = {row["chunker"]: row for row in found}
     least = "parse and sizes of files over 2000 nws"
@@ -53,6 +53,6 @@ def test_the_benchmark_has_a_row_per_contestant() -> None:
 
 def test_a_folder_without_code_is_a_usage_error(tmp_path: Path) -> None:
     """There is nothing to time, and the message says so."""
-    done = run("bench_chunkers.py", tmp_path)
+    done = run("bench.chunkers", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "holds no source files" in done.stderr

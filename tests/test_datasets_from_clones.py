@@ -16,7 +16,7 @@ from ground_truth.datasets.codesearchnet import CodeSearchNet, read_judgements
 from ground_truth.datasets.contextbench import ContextBench
 from ground_truth.datasets.swebench import SweBench, read_instances
 from ground_truth.git import find_clone
-from ground_truth.snapshots import take_snapshot
+from ground_truth.git_snapshot import take_snapshot
 
 OLD = "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b\n"
 PATCH = """diff --git a/m.py b/m.py

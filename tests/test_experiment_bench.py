@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from chunkers.sources import walk
-from scripts.bench_scale import Corpus, measure, sample, snapshot_of, written
+from scripts.bench.scale import Corpus, measure, sample, snapshot_of, written
 
 
 def test_a_size_is_measured_and_shown(repository: Path) -> None:

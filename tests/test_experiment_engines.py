@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from evaluation.results_folder import read_results
+from evaluation.results.folder import read_results
 
 CELLS = (
     *("--chunker", "fixed-lines:lines=5", "--chunker", "cast:size=120", "--embedder", "hashing"),

@@ -14,7 +14,7 @@ from chunkers.registry import CHUNKERS
 from chunkers.sizes import Ruler
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
-from evaluation.experiment.corpus_chunks import ChunkTexts, FileKey, build_chunks
+from evaluation.experiment.chunk_table import ChunkTexts, FileKey, build_chunks
 from evaluation.measures.curve import recall_curve
 from evaluation.measures.evaluate import evaluate
 from evaluation.measures.registry import parse_measure

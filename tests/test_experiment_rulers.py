@@ -12,7 +12,7 @@ from chunkers.registry import CHUNKERS
 from chunkers.sizes import ruler
 from chunkers.sources import walk
 from chunkers.types import SizeUnit
-from evaluation.experiment.corpus_chunks import FileKey, build_chunks
+from evaluation.experiment.chunk_table import FileKey, build_chunks
 from evaluation.experiment.file_rulers import file_rulers
 
 CODE = Path(__file__).parent / "fixtures" / "code"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chunkers.errors import UsageError
 from chunkers.splitting import line_span
 from chunkers.types import Chunk
-from ground_truth.chunk_table import ChunkTable
+from ground_truth.line_axis import ChunkLines
 from ground_truth.lines import FileLines
 from ground_truth.projection import Projection
 from ground_truth.relevance import Text, decide
@@ -69,11 +69,11 @@ def test_unlabelled_is_not_empty() -> None:
     assert decide(QUERIES[1:], CHUNKS, pack=lambda *_: None).unlabelled == ("b",)
 
 
-def table(data: bytes, cuts: list[tuple[int, int]]) -> ChunkTable:
+def table(data: bytes, cuts: list[tuple[int, int]]) -> ChunkLines:
     """Return the chunks of one file."""
     newlines = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10)
     chunks = [Chunk("r", "f", None, line_span(newlines, start, end), "", "", f"{start}-{end}") for start, end in cuts]
-    return ChunkTable.of({FileKey("r", "f"): FileLines.of(data)}, chunks)
+    return ChunkLines.of({FileKey("r", "f"): FileLines.of(data)}, chunks)
 
 
 DATA = b"a\nb\n\nc\nd\ne\n"
@@ -103,4 +103,4 @@ def test_projection_onto_itself_keeps_the_order() -> None:
 def test_tables_of_different_files_are_a_bug() -> None:
     """Lines of other files would be compared: refused."""
     with pytest.raises(ValueError, match="different files"):
-        Projection(table(DATA, []), ChunkTable.of({}, []))
+        Projection(table(DATA, []), ChunkLines.of({}, []))

@@ -17,8 +17,8 @@ from evaluation.history.pruning import prune
 from evaluation.history.record import CellOrigin, RunRecord
 from evaluation.history.trend import trends
 from evaluation.history.trend_page import trend_page
-from evaluation.results import Results
-from evaluation.results_folder import write_results
+from evaluation.results.folder import write_results
+from evaluation.results.types import Results
 
 simulated_results = runpy.run_path(str(Path(__file__).with_name("report_case.py")))["simulated_results"]
 NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)

@@ -17,10 +17,10 @@ from evaluation.history.movers import movers
 from evaluation.history.origins import Match, all_differences, match_cells
 from evaluation.history.record import CellOrigin, RunRecord
 from evaluation.history.summary import headline, night_json, night_markdown
-from evaluation.results import CellRecord, QueryRecord, Results
+from evaluation.results.types import CellRecord, QueryRecord, Results
 from evaluation.statistics import compare_pairs
 from evaluation.types import CellKey
-from scripts.quiet_nights import false_alarms
+from scripts.check.quiet_nights import false_alarms
 
 KEY = CellKey("code", "cast", "hashing", "dense")
 LIMITS = Limits(flips=2000)

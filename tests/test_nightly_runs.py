@@ -1,4 +1,4 @@
-"""Nights on a real git repository, run by the real command: a small version of scripts/check_nightly.py."""
+"""Nights on a real git repository, run by the real command: a small version of scripts/check/nightly.py."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from evaluation.history.night import run_night
 from evaluation.history.pins import commits_between, pin
 from evaluation.history.producing import Shop
 from ground_truth.registry import DATASETS
-from scripts.check_nightly import trouble, week
-from scripts.nightly_lab import CHUNKER, Lab
+from scripts.check.nightly import trouble, week
+from scripts.check.nightly_lab import CHUNKER, Lab
 
 NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)
 

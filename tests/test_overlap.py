@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from chunkers.errors import UsageError
 from chunkers.splitting import line_span
 from chunkers.types import Chunk
-from ground_truth.chunk_table import ChunkTable
 from ground_truth.intervals import Intervals, overlapping
+from ground_truth.line_axis import ChunkLines
 from ground_truth.lines import FileLines
 from ground_truth.overlap import FRACTION, Judgements, make_qrels
 from ground_truth.rules import parse_rule
@@ -38,7 +38,7 @@ def judge(rule: str, data: bytes, cuts: list[tuple[int, int]], gold: list[tuple[
     """Return the qrels of one file and one query q."""
     files = {FileKey("r", "a.py"): FileLines.of(data)}
     notes = [Annotation("q", "r", "a.py", first, last, grade) for first, last, grade in gold]
-    table = ChunkTable.of(files, [chunk(data, start, end) for start, end in cuts])
+    table = ChunkLines.of(files, [chunk(data, start, end) for start, end in cuts])
     return make_qrels(parse_rule(rule), [Query("q", "text", "r")], notes, table)
 
 
@@ -214,7 +214,7 @@ def test_the_benchmark_prints_one_row_per_size_and_rule() -> None:
     """Sizes double from row to row; no time is judged here."""
     from click.testing import CliRunner
 
-    from scripts.bench_overlap import command
+    from scripts.bench.overlap import command
 
     done = CliRunner().invoke(
         command, ["--chunks", "4000", "--steps", "2", "--rule", "any", "--rule", "min_cover", "--json"]

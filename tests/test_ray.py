@@ -15,7 +15,7 @@ from evaluation.experiment.config import ExperimentConfig, make_config
 from evaluation.experiment.executors import Serial, make_executor
 from evaluation.experiment.ray_engine import Ray
 from evaluation.experiment.run import Watch, run_experiment
-from evaluation.results import Results
+from evaluation.results.types import Results
 
 ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
 pytestmark = pytest.mark.filterwarnings(

@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 from chunkers.errors import UsageError
-from evaluation.results import Results
-from evaluation.results_folder import write_results
+from evaluation.results.comparisons import with_statistics
+from evaluation.results.folder import write_results
+from evaluation.results.types import Results
 from evaluation.statistics.types import TestName
-from evaluation.verdicts import with_statistics
 from scripts.report import TESTS, command
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))

@@ -14,7 +14,7 @@ from rich.console import Console
 from evaluation.report.documents import comparisons_csv, csv_text, latex, markdown
 from evaluation.report.terminal import render_table
 from evaluation.report.view import views
-from evaluation.results import Results
+from evaluation.results.types import Results
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 simulated_results: Callable[..., Results] = _CASE["simulated_results"]

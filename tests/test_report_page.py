@@ -26,7 +26,7 @@ from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.page import page
 from evaluation.report.promises import promise_table
 from evaluation.report.view import views
-from evaluation.results import Results
+from evaluation.results.types import Results
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 simulated_results: Callable[..., Results] = _CASE["simulated_results"]

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
+from evaluation.report.formats import budget_words, is_published, number, p_value, plural, sparkline
 from evaluation.report.verdict import claim, verdict
 from evaluation.report.view import views
-from evaluation.report.words import budget_words, is_published, number, p_value, plural, sparkline
-from evaluation.results import Results
+from evaluation.results.types import Results
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 simulated_results: Callable[..., Results] = _CASE["simulated_results"]

@@ -16,8 +16,9 @@ import pytest
 from chunkers.registry import CHUNKERS
 from chunkers.splitting import chunk_file
 from ground_truth.registry import DATASETS
-from scripts import reproduce_cast, reproduce_code_chunk
 from scripts.cli import exit_with
+from scripts.reproduce import cast as reproduce_cast
+from scripts.reproduce import code_chunk as reproduce_code_chunk
 
 DATA = Path(os.environ.get("CHUNKBENCH_DATA", Path(__file__).parents[2] / "shared" / "data")) / "repoeval"
 VECTORS = DATA / "text-embedding-3-small_1500nws.npz"

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
+from indexing.code_words import code_words
 from indexing.dense import Dense, exact_search, faiss_threads
 from indexing.diversity import MMR, Dartboard
 from indexing.encoders.hashing import Hashing
@@ -18,7 +19,6 @@ from indexing.hybrid import Hybrid
 from indexing.registry import RETRIEVERS
 from indexing.ties import best, best_of_all
 from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
-from indexing.words import code_words
 
 WORDS = "get set parse http server request token path file read write cache".split()
 ALL = [*sorted(RETRIEVERS.builtin), "dense:index=hnsw", "dense:index=ivf", "hybrid:fusion=weighted,weight=0.7"]

@@ -6,8 +6,8 @@ import json
 
 from click.testing import CliRunner
 
-from scripts.bench_statistics import command as bench
-from scripts.check_statistics import command as check
+from scripts.bench.statistics import command as bench
+from scripts.check.statistics import command as check
 
 
 def test_the_simulations_find_the_statistics_right() -> None:

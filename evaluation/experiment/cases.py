@@ -10,9 +10,9 @@ import numpy as np
 
 from chunkers.sizes import ruler
 from chunkers.types import SizeUnit
-from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks
+from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.file_rulers import file_rulers
-from evaluation.experiment.snapshot import Snapshot
+from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.types import Case, TextCase, TextSpan
 from ground_truth.spans import annotated_lines, gold_spans
 from ground_truth.types import Query
@@ -24,8 +24,8 @@ class CaseBuilder:
 
     def __init__(
         self,
-        snapshot: Snapshot,
-        chunks: CorpusChunks,
+        snapshot: LoadedDataset,
+        chunks: ChunkTable,
         grades: Mapping[str, Mapping[str, float]],
         *,
         needs: Collection[str],
@@ -106,7 +106,7 @@ class CaseBuilder:
             for row, span in zip(rows, spans, strict=True)
         }
 
-    def _resolve(self, snapshot: Snapshot) -> dict[str, list[TextSpan]]:
+    def _resolve(self, snapshot: LoadedDataset) -> dict[str, list[TextSpan]]:
         """Return each query's gold as half-open bytes without overlap."""
         notes = [note for note in snapshot.dataset.annotations if note.grade > 0]
         index = self._chunks.file_index
@@ -116,7 +116,7 @@ class CaseBuilder:
             for query_id, spans in found.items()
         }
 
-    def _search_sizes(self, snapshot: Snapshot) -> Mapping[str, int]:
+    def _search_sizes(self, snapshot: LoadedDataset) -> Mapping[str, int]:
         dataset = snapshot.dataset
         sizes = {repo: len(rows) for repo, rows in self._chunks.repository_rows.items()}
         whole = len(self._chunks)

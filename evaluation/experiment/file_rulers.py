@@ -9,7 +9,7 @@ import numpy as np
 
 from chunkers.sizes import Ruler, ruler
 from chunkers.types import SizeUnit
-from evaluation.experiment.corpus_chunks import CorpusChunks, FileKey
+from evaluation.experiment.chunk_table import ChunkTable, FileKey
 
 _BYTES_KEPT = 200_000_000
 
@@ -35,7 +35,7 @@ class FileRuler:
 class _Corpus:
     """What the rulers of all files share; the files that were measured last are kept."""
 
-    chunks: CorpusChunks
+    chunks: ChunkTable
     unit: SizeUnit
     read: Callable[[FileKey], bytes]
     kept: dict[int, Ruler] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class _Corpus:
         return found
 
 
-def file_rulers(chunks: CorpusChunks, unit: SizeUnit, read: Callable[[FileKey], bytes]) -> list[FileRuler]:
+def file_rulers(chunks: ChunkTable, unit: SizeUnit, read: Callable[[FileKey], bytes]) -> list[FileRuler]:
     """Return a ruler for each file of a chunk table; nothing is read yet."""
     corpus = _Corpus(chunks, unit, read)
     return [FileRuler(corpus, file) for file in range(len(chunks.files))]

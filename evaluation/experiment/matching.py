@@ -8,7 +8,7 @@ from chunkers.plugins import Spec
 from chunkers.size_matching import Match, matched, parse_target
 from chunkers.types import SourceFile
 from evaluation.experiment.config import ExperimentConfig
-from evaluation.experiment.snapshot import load_snapshot
+from evaluation.experiment.loaded_dataset import load_dataset
 
 _SAMPLE = 20_000_000
 """Bytes of source that are looked at: enough for a mean to settle."""
@@ -34,7 +34,7 @@ def match_sizes(config: ExperimentConfig) -> tuple[ExperimentConfig, dict[str, M
 def _sample(config: ExperimentConfig) -> Iterator[SourceFile]:
     left = _SAMPLE
     for spec in config.datasets:
-        for repository in load_snapshot(spec, config.duplicates).dataset.repositories:
+        for repository in load_dataset(spec, config.duplicates).dataset.repositories:
             for source in repository.files():
                 if left > 0:
                     left -= len(source.data)

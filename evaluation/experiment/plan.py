@@ -9,10 +9,10 @@ from typing import Any, Literal
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from evaluation.experiment import stages
-from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks
+from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.estimate import estimated_seconds
 from evaluation.experiment.executors import attempt
-from evaluation.experiment.snapshot import load_snapshot
+from evaluation.experiment.loaded_dataset import load_dataset
 from evaluation.experiment.stages import Workbench
 from evaluation.types import CellKey
 from indexing.embedding_cache import text_key
@@ -48,14 +48,14 @@ def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
     plans = []
     missing: dict[tuple[str, str], set[bytes]] = {}
     for cell in cells:
-        snapshot = load_snapshot(cell.dataset, bench.config.duplicates)
+        snapshot = load_dataset(cell.dataset, bench.config.duplicates)
         keys = stages.stage_keys(bench, snapshot, cell)
         states: dict[str, State] = {name: "cached" if bench.store.has(key) else "run" for name, key in keys.items()}
         made = attempt(lambda chunker: stages.chunk(bench, snapshot, chunker).value, cell.chunker)  # noqa: B023 - used now
         if made.value is None:
             plans.append(CellPlan(cell, dict.fromkeys(states, "fails"), 0, made.error))
             continue
-        chunks: CorpusChunks = made.value
+        chunks: ChunkTable = made.value
         plans.append(CellPlan(cell, states, len(chunks)))
         if states["retrieve"] == "run" and RETRIEVERS.create(cell.retriever).uses_vectors:
             queries = [query.text for query in snapshot.dataset.queries]
@@ -83,7 +83,7 @@ def find_cells(cells: Sequence[CellKey], text: str) -> list[CellKey]:
 
 def explain(bench: Workbench, cell: CellKey) -> Iterator[str]:
     """Yield, for each stage that would run, what differs from the nearest result in the store."""
-    keys = stages.stage_keys(bench, load_snapshot(cell.dataset, bench.config.duplicates), cell)
+    keys = stages.stage_keys(bench, load_dataset(cell.dataset, bench.config.duplicates), cell)
     for stage, key in keys.items():
         if bench.store.has(key):
             yield f"{stage}: cached"

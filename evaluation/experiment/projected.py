@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluation.experiment import stages
-from evaluation.experiment.corpus_chunks import CorpusChunks
+from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.relevance import placed
-from evaluation.experiment.snapshot import Snapshot
 from evaluation.experiment.stages import Ranking, Workbench
 from evaluation.measures.evaluate import column, evaluate
 from evaluation.measures.registry import parse_measure
 from evaluation.types import Case, CellKey
-from ground_truth.chunk_table import ChunkTable
+from ground_truth.line_axis import ChunkLines
 from ground_truth.overlap import make_qrels
 from ground_truth.projection import Aggregation, Projection
 from ground_truth.rules import parse_rule
@@ -23,7 +23,7 @@ from ground_truth.spans import corpus_lines
 
 def score_projected(
     bench: Workbench,
-    snapshot: Snapshot,
+    snapshot: LoadedDataset,
     cell: CellKey,
     *,
     reference: str,
@@ -31,13 +31,13 @@ def score_projected(
     aggregation: Aggregation = "max",
 ) -> dict[str, np.ndarray]:
     """Return measure → one value per query: the cell's rankings on the ids of the reference chunker."""
-    own: CorpusChunks = stages.chunk(bench, snapshot, cell.chunker).value
-    other: CorpusChunks = stages.chunk(bench, snapshot, reference).value
+    own: ChunkTable = stages.chunk(bench, snapshot, cell.chunker).value
+    other: ChunkTable = stages.chunk(bench, snapshot, reference).value
     ranking: Ranking = stages.retrieve(bench, snapshot, cell).value.ranking
     dataset = snapshot.dataset
     lines = corpus_lines(dataset.repositories)
-    target = ChunkTable.of(lines, placed(other))
-    projection = Projection(ChunkTable.of(lines, placed(own)), target)
+    target = ChunkLines.of(lines, placed(other))
+    projection = Projection(ChunkLines.of(lines, placed(own)), target)
     judged = make_qrels(parse_rule(bench.config.rule), dataset.queries, dataset.annotations, target).grades
     cases = [
         Case(

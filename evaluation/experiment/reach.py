@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evaluation.experiment.corpus_chunks import CorpusChunks
+from evaluation.experiment.chunk_table import ChunkTable
 from indexing.types import Hit
 
 LEAST = 100
@@ -14,7 +14,7 @@ LEAST = 100
 
 
 def ranks_to_keep(
-    chunks: CorpusChunks, rows: range, found: Sequence[Sequence[Hit]], reach: Mapping[str, int]
+    chunks: ChunkTable, rows: range, found: Sequence[Sequence[Hit]], reach: Mapping[str, int]
 ) -> list[int]:
     """Return, for each ranking, the first rank at which every budget is surely spent.
 
@@ -33,7 +33,7 @@ def ranks_to_keep(
     return keep
 
 
-def _most_chunks_on_a_byte(chunks: CorpusChunks, rows: range) -> int:
+def _most_chunks_on_a_byte(chunks: ChunkTable, rows: range) -> int:
     if not len(rows):
         return 1
     part = slice(rows.start, rows.stop)

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from chunkers.types import Span
-from evaluation.experiment.corpus_chunks import CorpusChunks
-from evaluation.experiment.snapshot import Snapshot
-from ground_truth.chunk_table import ChunkTable
+from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from ground_truth.line_axis import ChunkLines
 from ground_truth.overlap import Judgements, make_qrels
 from ground_truth.rules import parse_rule
 from ground_truth.spans import annotated_lines
@@ -23,16 +23,16 @@ class _Row(NamedTuple):
     span: Span
 
 
-def judge(rule: str, snapshot: Snapshot, chunks: CorpusChunks) -> Judgements:
+def judge(rule: str, snapshot: LoadedDataset, chunks: ChunkTable) -> Judgements:
     """Return the relevant chunks of each query; only files that hold gold are looked at."""
     dataset = snapshot.dataset
     files = annotated_lines(dataset)
     wanted = {chunks.file_index[key] for key in files if key in chunks.file_index}
     rows = placed(chunks, files=wanted)
-    return make_qrels(parse_rule(rule), dataset.queries, dataset.annotations, ChunkTable.of(files, rows))
+    return make_qrels(parse_rule(rule), dataset.queries, dataset.annotations, ChunkLines.of(files, rows))
 
 
-def placed(chunks: CorpusChunks, *, files: Collection[int] | None = None) -> Iterator[_Row]:
+def placed(chunks: ChunkTable, *, files: Collection[int] | None = None) -> Iterator[_Row]:
     """Yield the chunks, of these files or of all, as an overlap rule sees them."""
     columns = [chunks.columns[name].tolist() for name in ("file", "start", "end", "start_line", "end_line")]
     for row, (file, *span) in enumerate(zip(*columns, strict=True)):

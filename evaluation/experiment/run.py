@@ -15,16 +15,16 @@ from chunkers.languages import language_of
 from chunkers.plugins import identity
 from chunkers.registry import CHUNKERS
 from evaluation.experiment import stages
+from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.config import ExperimentConfig
-from evaluation.experiment.corpus_chunks import CorpusChunks
 from evaluation.experiment.environment import environment
 from evaluation.experiment.executors import Executor
-from evaluation.experiment.snapshot import Snapshot, load_snapshot, same_snapshot
+from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset, same_dataset
 from evaluation.experiment.stages import Workbench
 from evaluation.measures.registry import parse_measure
-from evaluation.results import CellRecord, GoldLines, HitRecord, QueryRecord, Results
+from evaluation.results.comparisons import with_statistics
+from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord, Results
 from evaluation.types import CellKey
-from evaluation.verdicts import with_statistics
 from ground_truth.rules import parse_rule
 from ground_truth.types import Annotation
 from indexing.registry import ENCODERS, RETRIEVERS
@@ -104,7 +104,7 @@ def run_experiment(
     """Return the results of every cell; a cell that failed is there with its reason."""
     watch = watch or Watch()
     config = check(config)
-    snapshots = {spec: load_snapshot(spec, config.duplicates) for spec in config.datasets}
+    snapshots = {spec: load_dataset(spec, config.duplicates) for spec in config.datasets}
     bench = Workbench(config, cache)
     cells = cells_of(config)[shard.number - 1 :: shard.of] if shard else cells_of(config)
     failed = _prepare(bench, snapshots, cells, overwrite)
@@ -135,7 +135,7 @@ def run_experiment(
 
 
 def _prepare(
-    bench: Workbench, snapshots: Mapping[str, Snapshot], cells: Sequence[CellKey], overwrite: Overwrite
+    bench: Workbench, snapshots: Mapping[str, LoadedDataset], cells: Sequence[CellKey], overwrite: Overwrite
 ) -> dict[CellKey, str]:
     """Empty the store of these cells, or refuse those that are not in it, where the user asked for that."""
     bench.store.sweep()
@@ -152,7 +152,7 @@ def _prepare(
 
 def _make(
     bench: Workbench,
-    snapshots: Mapping[str, Snapshot],
+    snapshots: Mapping[str, LoadedDataset],
     cells: Sequence[CellKey],
     executor: Executor,
     watch: Watch,
@@ -206,13 +206,13 @@ def _phase(
 
 
 def _chunk(bench: Workbench, seen: Mapping[str, str], pair: tuple[str, str]) -> None:
-    stages.chunk(bench, same_snapshot(pair[0], bench.config.duplicates, seen[pair[0]]), pair[1])
+    stages.chunk(bench, same_dataset(pair[0], bench.config.duplicates, seen[pair[0]]), pair[1])
 
 
 def _embed(bench: Workbench, seen: Mapping[str, str], part: stages.EmbeddingPart) -> float:
     """Embed the part and return the seconds it took."""
     dataset = part.corpus[0]
-    snapshot = same_snapshot(dataset, bench.config.duplicates, seen[dataset])
+    snapshot = same_dataset(dataset, bench.config.duplicates, seen[dataset])
     started = time.perf_counter()
     stages.embed(bench, snapshot, part)
     return time.perf_counter() - started
@@ -221,14 +221,14 @@ def _embed(bench: Workbench, seen: Mapping[str, str], part: stages.EmbeddingPart
 def _score(
     bench: Workbench, seen: Mapping[str, str], spent: Mapping[tuple[str, str, str], float], cell: CellKey
 ) -> None:
-    snapshot = same_snapshot(cell.dataset, bench.config.duplicates, seen[cell.dataset])
+    snapshot = same_dataset(cell.dataset, bench.config.duplicates, seen[cell.dataset])
     stages.score(bench, snapshot, cell, embedded=spent.get(cell[:3], 0.0))
 
 
-def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRecord, dict[str, str]]:
+def _record(bench: Workbench, snapshot: LoadedDataset, cell: CellKey) -> tuple[CellRecord, dict[str, str]]:
     """Return the finished cell, and the texts of the results it shows."""
     scored, seconds = stages.score(bench, snapshot, cell)
-    chunks: CorpusChunks = stages.chunk(bench, snapshot, cell.chunker).value
+    chunks: ChunkTable = stages.chunk(bench, snapshot, cell.chunker).value
     ranking: stages.Ranking = stages.retrieve(bench, snapshot, cell).value.ranking
     hits = {
         query_id: tuple(
@@ -252,7 +252,7 @@ def _record(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> tuple[CellRe
     return record, {chunks.ids[row]: _text(snapshot, chunks, row) for row in shown}
 
 
-def _hit(chunks: CorpusChunks, row: int, *, rank: int, score: float) -> HitRecord:
+def _hit(chunks: ChunkTable, row: int, *, rank: int, score: float) -> HitRecord:
     columns = chunks.columns
     return HitRecord(
         rank=rank,
@@ -264,13 +264,13 @@ def _hit(chunks: CorpusChunks, row: int, *, rank: int, score: float) -> HitRecor
     )
 
 
-def _text(snapshot: Snapshot, chunks: CorpusChunks, row: int) -> str:
+def _text(snapshot: LoadedDataset, chunks: ChunkTable, row: int) -> str:
     columns = chunks.columns
     data = snapshot.read(chunks.files[columns["file"][row]])
     return data[columns["start"][row] : columns["end"][row]].decode("utf-8", "replace")
 
 
-def _query_records(snapshot: Snapshot) -> Iterable[QueryRecord]:
+def _query_records(snapshot: LoadedDataset) -> Iterable[QueryRecord]:
     gold: dict[str, list[Annotation]] = {}
     for note in snapshot.dataset.annotations:
         gold.setdefault(note.query_id, []).append(note)

@@ -12,10 +12,10 @@ import numpy as np
 
 from chunkers.types import SizeUnit
 from evaluation.experiment.cases import CaseBuilder
+from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.config import ExperimentConfig
-from evaluation.experiment.corpus_chunks import CorpusChunks
+from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.relevance import judge
-from evaluation.experiment.snapshot import Snapshot
 from evaluation.measures.chance import closed_form
 from evaluation.measures.curve import recall_curves
 from evaluation.measures.evaluate import evaluate
@@ -40,8 +40,8 @@ class Scored:
 
 def score_run(
     config: ExperimentConfig,
-    snapshot: Snapshot,
-    chunks: CorpusChunks,
+    snapshot: LoadedDataset,
+    chunks: ChunkTable,
     ranking: Mapping[str, Sequence[Hit]],
     *,
     embed: Callable[[Sequence[str]], np.ndarray],
@@ -93,7 +93,7 @@ def score_run(
     )
 
 
-def _tokens_behind(chunks: CorpusChunks, hits: Sequence[Hit], k: int) -> int:
+def _tokens_behind(chunks: ChunkTable, hits: Sequence[Hit], k: int) -> int:
     """Return the tokens that the first k results show."""
     return int(chunks.sizes("tokens")[[hit.position for hit in hits[:k]]].sum())
 

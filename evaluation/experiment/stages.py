@@ -14,13 +14,13 @@ import numpy as np
 
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.registry import CHUNKERS
+from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts, build_chunks, load_chunks, save_chunks
 from evaluation.experiment.code import code_of, plugin_inputs
 from evaluation.experiment.config import ExperimentConfig
-from evaluation.experiment.corpus_chunks import ChunkTexts, CorpusChunks, build_chunks, load_chunks, save_chunks
 from evaluation.experiment.environment import package_version
+from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.reach import ranks_to_keep
 from evaluation.experiment.scoring import Scored, load_scored, save_scored, score_run
-from evaluation.experiment.snapshot import Snapshot
 from evaluation.experiment.store import StageKey, Store
 from evaluation.measures.registry import parse_measure
 from evaluation.types import CellKey
@@ -64,14 +64,14 @@ class Workbench:
         return EmbeddingCache(self.cache / "embeddings")
 
 
-def chunk_key(snapshot: Snapshot, chunker: str) -> StageKey:
+def chunk_key(snapshot: LoadedDataset, chunker: str) -> StageKey:
     """Return what decides the chunks."""
     versions = {name: package_version(name) for name in ("tree-sitter", "tiktoken")} | {"grammars": GRAMMAR_PACK}
     inputs = {"corpus": snapshot.corpus, "chunker": plugin_inputs(CHUNKERS.create(chunker)), "versions": versions}
     return StageKey("chunk", {**inputs, "stage_version": 4})
 
 
-def retrieve_key(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> StageKey:
+def retrieve_key(bench: Workbench, snapshot: LoadedDataset, cell: CellKey) -> StageKey:
     """Return what decides the rankings; the embedder matters only to a retriever that uses vectors."""
     retriever = RETRIEVERS.create(cell.retriever)
     encoder = ENCODERS.create(cell.embedder).identity() if retriever.uses_vectors else None
@@ -87,7 +87,7 @@ def retrieve_key(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> StageKe
     return StageKey("retrieve", {**inputs, "stage_version": 1})
 
 
-def score_key(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> StageKey:
+def score_key(bench: Workbench, snapshot: LoadedDataset, cell: CellKey) -> StageKey:
     """Return what decides the scores."""
     inputs = {
         "ranking": retrieve_key(bench, snapshot, cell).digest,
@@ -102,7 +102,7 @@ def score_key(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> StageKey:
     return StageKey("score", {**inputs, "stage_version": 2})
 
 
-def stage_keys(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> dict[str, StageKey]:
+def stage_keys(bench: Workbench, snapshot: LoadedDataset, cell: CellKey) -> dict[str, StageKey]:
     """Return the key of each of the cell's"""
     return {
         "chunk": chunk_key(snapshot, cell.chunker),
@@ -111,7 +111,7 @@ def stage_keys(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> dict[str,
     }
 
 
-def chunk(bench: Workbench, snapshot: Snapshot, chunker: str) -> Timed:
+def chunk(bench: Workbench, snapshot: LoadedDataset, chunker: str) -> Timed:
     """Return the chunk table, from the store or made now."""
     key = chunk_key(snapshot, chunker)
 
@@ -138,11 +138,11 @@ class EmbeddingPart(NamedTuple):
 
 
 def embedding_parts(
-    bench: Workbench, snapshot: Snapshot, dataset: str, chunker: str, embedder: str
+    bench: Workbench, snapshot: LoadedDataset, dataset: str, chunker: str, embedder: str
 ) -> list[EmbeddingPart]:
     """Return the work of embedding a corpus, in parts small enough to show progress and to spread over machines."""
     corpus = (dataset, chunker, embedder)
-    chunks: CorpusChunks = chunk(bench, snapshot, chunker).value
+    chunks: ChunkTable = chunk(bench, snapshot, chunker).value
     # Each part asks the cache once, which looks through all it holds: parts grow with the corpus, up to a bound.
     size = min(max(len(chunks) // _PARTS, _SMALLEST_PART), _LARGEST_PART)
     parts = [
@@ -153,18 +153,18 @@ def embedding_parts(
     return [EmbeddingPart(corpus, None, len(snapshot.dataset.queries)), *parts]
 
 
-def embed(bench: Workbench, snapshot: Snapshot, part: EmbeddingPart) -> None:
+def embed(bench: Workbench, snapshot: LoadedDataset, part: EmbeddingPart) -> None:
     """Put the vectors of these texts into the embedding cache."""
     _, chunker, embedder = part.corpus
     encoder, cache = ENCODERS.create(embedder), bench.embeddings
     if part.rows is None:
         cache.embed(encoder, [query.text for query in snapshot.dataset.queries], kind="query")
     else:
-        chunks: CorpusChunks = chunk(bench, snapshot, chunker).value
+        chunks: ChunkTable = chunk(bench, snapshot, chunker).value
         cache.embed(encoder, ChunkTexts(chunks, part.rows, snapshot.read), kind="document")
 
 
-def chunk_facts(chunks: CorpusChunks) -> dict[str, Any]:
+def chunk_facts(chunks: ChunkTable) -> dict[str, Any]:
     """Return what a table says of the chunks: how many, how large, and what the chunker did to the corpus."""
     sizes = chunks.sizes("nws")
     edges = np.concatenate(([0], np.geomspace(16, 16_384, 21).round(), [np.inf]))
@@ -180,18 +180,18 @@ def chunk_facts(chunks: CorpusChunks) -> dict[str, Any]:
     }
 
 
-def retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey) -> Timed:
+def retrieve(bench: Workbench, snapshot: LoadedDataset, cell: CellKey) -> Timed:
     """Return every query's ranking."""
 
     def make() -> Timed:
-        table: CorpusChunks = chunk(bench, snapshot, cell.chunker).value
+        table: ChunkTable = chunk(bench, snapshot, cell.chunker).value
         return _retrieve(bench, snapshot, cell, table)
 
     return _stored(bench.store, retrieve_key(bench, snapshot, cell), make=make, save=_save_run, load=_load_run)
 
 
 def score(
-    bench: Workbench, snapshot: Snapshot, cell: CellKey, *, embedded: float = 0.0
+    bench: Workbench, snapshot: LoadedDataset, cell: CellKey, *, embedded: float = 0.0
 ) -> tuple[Scored, Mapping[str, float]]:
     """Return the per-query scores and what stands beside them; ``embedded`` are the seconds spent on vectors before."""
 
@@ -222,7 +222,7 @@ def _load_chunks(folder: Path) -> Timed:
     return Timed(load_chunks(folder, found["facts"]), found["seconds"])
 
 
-def _retrieve(bench: Workbench, snapshot: Snapshot, cell: CellKey, chunks: CorpusChunks) -> Timed:
+def _retrieve(bench: Workbench, snapshot: LoadedDataset, cell: CellKey, chunks: ChunkTable) -> Timed:
     config, dataset = bench.config, snapshot.dataset
     retriever, encoder = RETRIEVERS.create(cell.retriever), ENCODERS.create(cell.embedder)
     ranking: dict[str, Sequence[Hit]] = {}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from chunkers.errors import UsageError
-from evaluation.whole_files import checksum, sync
+from evaluation.atomic import checksum, sync
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from chunkers.errors import UsageError
 from evaluation.history.accepted import acceptances
 from evaluation.history.folder import History
 from evaluation.history.record import RunRecord
-from evaluation.results import Results
+from evaluation.results.types import Results
 
 
 @dataclass(frozen=True)

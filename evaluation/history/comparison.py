@@ -14,7 +14,7 @@ from evaluation.history.movers import Mover, movers
 from evaluation.history.origins import Difference, all_differences, match_cells
 from evaluation.history.pins import CommitRange, commits_between
 from evaluation.history.record import RunRecord
-from evaluation.results import Results
+from evaluation.results.types import Results
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chunkers.errors import UsageError
+from evaluation.atomic import checksum, sync
 from evaluation.history.record import RunRecord
-from evaluation.results import Results
-from evaluation.results_folder import read_results
-from evaluation.whole_files import checksum, sync
+from evaluation.results.folder import read_results
+from evaluation.results.types import Results
 
 _NUMBER = re.compile(r"\d{5,}\Z")
 _DRAFT = ".draft-"

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from evaluation.history.origins import Match
-from evaluation.report.words import lower_is_better, scale
-from evaluation.results import CellRecord, Results
+from evaluation.report.formats import lower_is_better, scale
+from evaluation.results.types import CellRecord, Results
 from evaluation.statistics.flips import sign_flip_test
 from evaluation.statistics.intervals import mean_interval
 from evaluation.statistics.units import choose_units

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evaluation.history.comparison import Night
 from evaluation.history.gate import Finding
 from evaluation.history.summary import headline
-from evaluation.report.words import p_value, plural, score
+from evaluation.report.formats import p_value, plural, score
 
 _MOVERS = 3
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import numpy as np
 
 from evaluation.history.gate import Finding
-from evaluation.results import Results
+from evaluation.results.types import Results
 from evaluation.types import CellKey
 
 MOST = 5

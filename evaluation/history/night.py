@@ -7,10 +7,11 @@ import json
 from datetime import datetime
 from pathlib import Path
 
+from evaluation.atomic import replace_text
 from evaluation.experiment.config import ExperimentConfig, NightlyConfig
 from evaluation.experiment.environment import environment
+from evaluation.experiment.loaded_dataset import load_dataset
 from evaluation.experiment.run import check
-from evaluation.experiment.snapshot import load_snapshot
 from evaluation.history.accepted import accept, acceptances
 from evaluation.history.baseline import Baseline, find_baseline
 from evaluation.history.comparison import Night, compare_runs, limits_of, measures_of
@@ -21,7 +22,6 @@ from evaluation.history.pruning import prune
 from evaluation.history.record import RunRecord
 from evaluation.history.summary import night_json, night_markdown
 from evaluation.history.trend_page import write_trend_page
-from evaluation.whole_files import replace_text
 
 
 def run_night(config: ExperimentConfig, history: History, shop: Shop, *, now: datetime) -> Night:
@@ -29,7 +29,7 @@ def run_night(config: ExperimentConfig, history: History, shop: Shop, *, now: da
     config = check(config)
     nightly = config.nightly or NightlyConfig()
     # A folder may have changed since this process looked at it last.
-    load_snapshot.cache_clear()
+    load_dataset.cache_clear()
     with history.writing():
         records, damaged = history.records()
         base = find_baseline(history)

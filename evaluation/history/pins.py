@@ -11,7 +11,7 @@ from pathlib import Path
 
 from chunkers.errors import UsageError
 from chunkers.plugins import Spec
-from evaluation.results import Results
+from evaluation.results.types import Results
 from ground_truth.git import is_git, resolve_ref, run_git
 
 _SUBJECTS = 20

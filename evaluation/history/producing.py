@@ -15,15 +15,15 @@ from evaluation.experiment.code import code_of, plugin_inputs
 from evaluation.experiment.config import ExperimentConfig
 from evaluation.experiment.environment import environment
 from evaluation.experiment.executors import Executor
+from evaluation.experiment.loaded_dataset import load_dataset
 from evaluation.experiment.run import Watch, run_experiment
-from evaluation.experiment.snapshot import load_snapshot
 from evaluation.experiment.stages import Workbench, stage_keys
 from evaluation.history.folder import DamagedRunError, History
 from evaluation.history.pins import Pin, renamed
 from evaluation.history.record import CellOrigin, RunRecord
 from evaluation.report.build import write_report
-from evaluation.results import Results
-from evaluation.results_folder import read_results, write_results
+from evaluation.results.folder import read_results, write_results
+from evaluation.results.types import Results
 from ground_truth.registry import DATASETS
 from indexing.registry import ENCODERS, RETRIEVERS
 
@@ -56,7 +56,7 @@ def night_key(config: ExperimentConfig, pins: Sequence[Pin]) -> str:
         "datasets": [
             {
                 "loader": plugin_inputs(DATASETS.create(each.spec)),
-                "fingerprint": None if each.commit else load_snapshot(each.spec, config.duplicates).fingerprint,
+                "fingerprint": None if each.commit else load_dataset(each.spec, config.duplicates).fingerprint,
             }
             for each in pins
         ],
@@ -98,7 +98,7 @@ def _make(config: ExperimentConfig, pins: Sequence[Pin], shop: Shop, draft: Path
     written = {each.spec: each.written for each in pins}
     cells = []
     for cell in made.cells:
-        keys = stage_keys(bench, load_snapshot(cell.key.dataset, config.duplicates), cell.key)
+        keys = stage_keys(bench, load_dataset(cell.key.dataset, config.duplicates), cell.key)
         inputs = {name: key.inputs for name, key in keys.items()}
         cells.append(CellOrigin(cell.key._replace(dataset=written[cell.key.dataset]), cell.status, cell.reason, inputs))
     results = renamed(made, written)
@@ -112,7 +112,7 @@ def _source(pinned: Pin, duplicates: str) -> dict[str, Any]:
     loader = plugin_inputs(DATASETS.create(pinned.spec))
     return {
         "loader": {name: loader[name] for name in ("class", "version", "code")} | {"duplicates": duplicates},
-        "fingerprint": load_snapshot(pinned.spec, duplicates).fingerprint,
+        "fingerprint": load_dataset(pinned.spec, duplicates).fingerprint,
         "root": str(pinned.root) if pinned.root else None,
         "ref": pinned.ref,
         "commit": pinned.commit,

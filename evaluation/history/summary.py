@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.history.comparison import Night
 from evaluation.history.gate import Finding, row
 from evaluation.history.movers import Mover
-from evaluation.report.words import p_value, plural, score, span
+from evaluation.report.formats import p_value, plural, score, span
 
 VERSION = 1
 

@@ -12,7 +12,7 @@ from chunkers.plugins import nearest
 from evaluation.history.folder import DamagedRunError, History
 from evaluation.history.origins import match_cells
 from evaluation.history.record import RunRecord
-from evaluation.report.words import sparkline
+from evaluation.report.formats import sparkline
 from evaluation.types import CellKey
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from evaluation.history.trend import Point, Series
 from evaluation.report.figures import svg
-from evaluation.report.words import scale
+from evaluation.report.formats import scale
 
 _Scale = Callable[[float], float]
 _LEFT, _TOP, _BOTTOM, _LABELS = 46.0, 14.0, 46.0, 232.0

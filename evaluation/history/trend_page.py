@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluation.atomic import replace_text
 from evaluation.history.accepted import acceptances
 from evaluation.history.comparison import measures_of
 from evaluation.history.folder import History
 from evaluation.history.record import RunRecord
 from evaluation.history.trend import Series, trends
 from evaluation.history.trend_figure import trend_figure
+from evaluation.report.formats import lower_is_better, scale, score, span
 from evaluation.report.page import asset, policy, template
 from evaluation.report.sections import Figure
 from evaluation.report.tables import Table
-from evaluation.report.words import lower_is_better, scale, score, span
-from evaluation.whole_files import replace_text
 
 _NEWEST = 60
 """Runs that the table lists; the drawings have all."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.types import SizeUnit
-from evaluation.measures import engine
+from evaluation.measures import trec_eval
 from evaluation.measures.measure import Measure, relevance
 from evaluation.measures.reading import Reading, read
 from evaluation.types import Case, TextCase
@@ -62,16 +62,16 @@ class Batch:
         depth = deepest(together)
         runs, qrels = {}, {}
         for case, grades in zip(self.cases, self.grades, strict=True):
-            if run := engine.run_of(case.ranking[:depth], grades):
+            if run := trec_eval.run_of(case.ranking[:depth], grades):
                 runs[case.query_id] = run
             qrels[case.query_id] = measure.integer_gains(grades)
         query_ids = [case.query_id for case in self.cases]
-        return engine.trec_scores(query_ids, runs, qrels, {m.trec_name for m in together})
+        return trec_eval.trec_scores(query_ids, runs, qrels, {m.trec_name for m in together})
 
     def _check_rankings(self) -> None:
         if not self._checked_rankings:
             for case in self.cases:
-                engine.check_once(case)
+                trec_eval.check_once(case)
             self._checked_rankings = True
 
     @cached_property

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkers.types import SizeUnit
-from evaluation.measures.layout import Layout, Spans, lay_out
+from evaluation.measures.axis import Layout, Spans, lay_out
 from evaluation.types import TextCase
 
 

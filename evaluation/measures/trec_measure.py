@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from evaluation.measures import engine
+from evaluation.measures import trec_eval
 from evaluation.measures.measure import BinaryMeasure
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class TrecBinary(BinaryMeasure):
 
     def integer_gains(self, grades: Mapping[str, float]) -> Mapping[str, int]:
         """Return the grades, or 1 and 0 by the threshold."""
-        return engine.binary_gains(grades, self.rel) if self.rel else engine.integer_gains(grades)
+        return trec_eval.binary_gains(grades, self.rel) if self.rel else trec_eval.integer_gains(grades)
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the engine's values."""

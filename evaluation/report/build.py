@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from chunkers.errors import UsageError
+from evaluation.atomic import replace_text
 from evaluation.report.documents import comparisons_csv, csv_text, latex, markdown
+from evaluation.report.formats import writable
 from evaluation.report.page import page
 from evaluation.report.view import views
-from evaluation.report.words import writable
-from evaluation.results import Results
-from evaluation.whole_files import replace_text
+from evaluation.results.types import Results
 
 
 def write_report(results: Results, out_dir: Path) -> list[Path]:

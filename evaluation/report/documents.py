@@ -7,6 +7,7 @@ import io
 import re
 from typing import Any
 
+from evaluation.report.formats import plural
 from evaluation.report.tables import (
     Table,
     comparison_table,
@@ -17,7 +18,6 @@ from evaluation.report.tables import (
 )
 from evaluation.report.verdict import sentences
 from evaluation.report.view import View
-from evaluation.report.words import plural
 
 WHY_NOT_COMPARABLE = (
     "Every chunker makes its own chunks, so what counts as relevant, and how much text stands behind one rank, differs "

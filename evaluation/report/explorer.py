@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evaluation.report.formats import scale, writable
 from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.view import View
-from evaluation.report.words import scale, writable
-from evaluation.results import HitRecord, QueryRecord, Results
+from evaluation.results.types import HitRecord, QueryRecord, Results
 
 LIMIT = 3_900_000
 """Characters of packed data; the rest of a page of 5 MB is for everything else."""

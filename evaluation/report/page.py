@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import pack
+from evaluation.report.formats import plural
 from evaluation.report.promises import promise_table
 from evaluation.report.sections import (
     curve_figure,
@@ -23,8 +24,7 @@ from evaluation.report.sections import (
 from evaluation.report.tables import comparison_table, health_table, published_table, ranking_table
 from evaluation.report.verdict import sentences
 from evaluation.report.view import View, views
-from evaluation.report.words import plural
-from evaluation.results import Results
+from evaluation.results.types import Results
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -13,10 +13,10 @@ from evaluation.report.figures.forest import Difference, forest
 from evaluation.report.figures.multiples import Panel, panel
 from evaluation.report.figures.scatter import Point, scatter
 from evaluation.report.figures.sizes import Sizes, sizes
+from evaluation.report.formats import number, p_value, scale, score, span
 from evaluation.report.tables import Table
 from evaluation.report.view import View
-from evaluation.report.words import number, p_value, scale, score, span
-from evaluation.results import Results
+from evaluation.results.types import Results
 from evaluation.statistics import mean_interval
 
 MOST_PANELS = 24

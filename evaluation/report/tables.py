@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation.report.formats import is_published, number, p_value, score, span
 from evaluation.report.view import Row, View
-from evaluation.report.words import is_published, number, p_value, score, span
 
 
 @dataclass(frozen=True)

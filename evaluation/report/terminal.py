@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evaluation.report.formats import number, score, span, sparkline
 from evaluation.report.view import Row, View, views
-from evaluation.report.words import number, score, span, sparkline
-from evaluation.results import Results
+from evaluation.results.types import Results
 
 if TYPE_CHECKING:
     from rich.console import Group

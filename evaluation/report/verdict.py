@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.report.formats import base_name, budget_words, lower_is_better, p_value, plural, scale, score, span
 from evaluation.report.view import View, turned, views
-from evaluation.report.words import base_name, budget_words, lower_is_better, p_value, plural, scale, score, span
-from evaluation.results import Results
+from evaluation.results.types import Results
 from evaluation.statistics import SIGNIFICANT
 
 

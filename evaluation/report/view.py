@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chunkers.errors import UsageError
-from evaluation.report.words import is_published, lower_is_better
-from evaluation.results import CellRecord, QueryRecord, Results
+from evaluation.report.formats import is_published, lower_is_better
+from evaluation.results.types import CellRecord, QueryRecord, Results
 from evaluation.statistics import letter_display
 
 

@@ -14,9 +14,9 @@ from chunkers.sources import Repository, unfit_content, walk
 from chunkers.types import SourceFile
 from ground_truth.annotations import Problems, Row, annotations_of, queries_of, read_rows
 from ground_truth.git import find_clone, is_git
+from ground_truth.git_snapshot import take_snapshot
 from ground_truth.lines import FileLines
 from ground_truth.masking import mask_docstrings
-from ground_truth.snapshots import take_snapshot
 from ground_truth.types import Dataset
 
 

@@ -13,8 +13,8 @@ from typing import ClassVar, Literal, NamedTuple
 from chunkers.errors import UsageError
 from chunkers.sources import Repository
 from ground_truth.git import find_clone, resolve_commit
+from ground_truth.git_snapshot import take_snapshot
 from ground_truth.lines import FileLines
-from ground_truth.snapshots import take_snapshot
 from ground_truth.types import Annotation, Dataset, Query
 
 Language = Literal["Python", "Java", "JavaScript", "Ruby", "PHP", "Go"]

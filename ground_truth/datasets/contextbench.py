@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal
 from chunkers.errors import UsageError
 from chunkers.sources import Repository
 from ground_truth.git import find_clone
+from ground_truth.git_snapshot import take_snapshot
 from ground_truth.hub import local_files
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import FileLines
-from ground_truth.snapshots import take_snapshot
 from ground_truth.types import Annotation, Dataset, Query
 
 

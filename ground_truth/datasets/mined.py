@@ -11,12 +11,12 @@ from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from chunkers.sources import Repository, walk
 from ground_truth.git import is_bare, is_git, resolve_ref
+from ground_truth.git_snapshot import take_snapshot
 from ground_truth.masking import mask_docstrings
 from ground_truth.miners.commits import mine_commits
 from ground_truth.miners.definitions import minable_languages
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.miners.types import Mined
-from ground_truth.snapshots import take_snapshot
 from ground_truth.types import Dataset
 
 

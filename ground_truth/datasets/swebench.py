@@ -11,11 +11,11 @@ from typing import ClassVar, Literal, NamedTuple
 from chunkers.errors import UsageError
 from chunkers.sources import Repository
 from ground_truth.git import find_clone
+from ground_truth.git_snapshot import GitSnapshot, take_snapshot
 from ground_truth.hub import local_files
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import FileLines
 from ground_truth.patches import FilePatch, fit, merged, parse_patch
-from ground_truth.snapshots import Snapshot, take_snapshot
 from ground_truth.source_paths import has_test_word, is_source
 from ground_truth.types import Annotation, Dataset, Query
 
@@ -113,7 +113,7 @@ class SweBench:
                 chosen.append(instance)
         return chosen
 
-    def _snapshot(self, instance: Instance) -> Snapshot:
+    def _snapshot(self, instance: Instance) -> GitSnapshot:
         gold = instance.gold
         if not gold:
             raise _Skip("the patch changes no source line of the base commit outside tests")
@@ -124,7 +124,7 @@ class SweBench:
         keep = {patch.old_path or "" for patch in gold}
         return take_snapshot(clone, instance.commit, name=instance.name, keep=keep)
 
-    def _annotations(self, instance: Instance, snapshot: Snapshot) -> list[Annotation]:
+    def _annotations(self, instance: Instance, snapshot: GitSnapshot) -> list[Annotation]:
         notes: list[Annotation] = []
         for patch in instance.gold:
             path = patch.old_path or ""

@@ -9,10 +9,10 @@ from chunkers.languages import language_of
 from chunkers.sources import walk
 from ground_truth.annotations import AnnotationRow, Mask
 from ground_truth.git import is_bare, run_git
+from ground_truth.git_snapshot import take_snapshot
 from ground_truth.miners.commits import mine_commits
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.miners.types import Mined
-from ground_truth.snapshots import take_snapshot
 
 
 def mined_docstring_rows(repository: Path, *, limit: int, seed: int) -> tuple[list[AnnotationRow], Mined]:

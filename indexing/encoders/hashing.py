@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from chunkers.plugins import positive
+from indexing.code_words import code_words
 from indexing.encoders.texts import readable, unit_rows
 from indexing.types import Vectors
-from indexing.words import code_words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Shows that nightly runs alarm when they should and only then: python -m scripts.check_nightly [PART …].
+"""Shows that nightly runs alarm when they should and only then: python -m scripts.check.nightly [PART …].
 
 Parts: week, trouble, quiet, cost; all of them where none is named. Exit 1 where one does not hold.
 """
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.experiment.config import DEFAULT_CHUNKERS
-from scripts.nightly_lab import CHUNKER, Lab
+from scripts.check.nightly_lab import CHUNKER, Lab
 
 _PARTS = ["week", "trouble", "quiet", "cost"]
 Check = tuple[str, bool, str]
@@ -122,7 +122,7 @@ def _clock(lab: Lab) -> Check:
 
 def quiet_nights(*, nights: int = 200, alpha: float = 0.05, seed: int = 0) -> Iterator[Check]:
     """Yield the share of simulated nights without any true change in which something was called one."""
-    from scripts.quiet_nights import false_alarms
+    from scripts.check.quiet_nights import false_alarms
 
     for repositories in (1, 8):
         alarms = false_alarms(nights, alpha=alpha, repositories=repositories, seed=seed)

@@ -1,4 +1,4 @@
-"""`python scripts/bench_overlap.py`: how the time of the overlap rules grows."""
+"""`python -m scripts.bench.overlap`: how the time of the overlap rules grows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chunkers.types import Span
-    from ground_truth.chunk_table import ChunkTable
+    from ground_truth.line_axis import ChunkLines
     from ground_truth.types import Annotation, Query
 
 
@@ -36,8 +36,8 @@ def command(*, chunks: int, steps: int, rules: Sequence[str], as_json: bool) -> 
     """Time the overlap rules on made-up corpora, each half as large as the next; annotations are a tenth of chunks.
 
     \b
-    python scripts/bench_overlap.py
-    python scripts/bench_overlap.py --chunks 200000 --rule any --rule min_cover --json
+    python -m scripts.bench.overlap
+    python -m scripts.bench.overlap --chunks 200000 --rule any --rule min_cover --json
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
     rows = [
         {"chunks": size, "annotations": size // 10, "rule": rule, "seconds": seconds, "relevant": relevant}
@@ -67,12 +67,12 @@ def _time(size: int, rules: Sequence[str]) -> list[tuple[str, float, int]]:
     return rows
 
 
-def _corpus(size: int) -> tuple[ChunkTable, list[Query], list[Annotation]]:
+def _corpus(size: int) -> tuple[ChunkLines, list[Query], list[Annotation]]:
     """Return files of 1,000 lines in windows of 20 lines that overlap by half, and a tenth as many annotations."""
     import numpy as np
 
     from chunkers.types import Span
-    from ground_truth.chunk_table import ChunkTable
+    from ground_truth.line_axis import ChunkLines
     from ground_truth.lines import FileLines
     from ground_truth.spans import FileKey
     from ground_truth.types import Annotation, Query
@@ -88,7 +88,7 @@ def _corpus(size: int) -> tuple[ChunkTable, list[Query], list[Annotation]]:
     draws = np.random.default_rng(0).integers((0, 1, 1), (count, 951, 50), size=(size // 10, 3))
     notes = [Annotation(str(n % 5000), "r", f"{f}.py", int(a), int(a + b - 1)) for n, (f, a, b) in enumerate(draws)]
     queries = [Query(str(number), "q", "r") for number in range(min(5000, len(notes)))]
-    return ChunkTable.of(files, cuts), queries, notes
+    return ChunkLines.of(files, cuts), queries, notes
 
 
 if __name__ == "__main__":

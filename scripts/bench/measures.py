@@ -1,22 +1,18 @@
-"""`python scripts/bench_measures.py`: what the measures cost, as ratios to bare pytrec_eval in the same run."""
+"""`python -m scripts.bench.measures`: what the measures cost, as ratios to bare pytrec_eval in the same run."""
 
 from __future__ import annotations
 
 import gc
 import json
 import resource
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
 # Run as a file, the folder of the script is on the path, and not the one above it.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from chunkers.sizes import Ruler
 from evaluation.measures import Measure, evaluate, parse_measure
 from evaluation.types import Case, TextCase, TextSpan

@@ -1,4 +1,4 @@
-"""`python scripts/bench_chunkers.py [FOLDER]`: every chunker against a bare parse of the same files, in one table."""
+"""`python -m scripts.bench.chunkers [FOLDER]`: every chunker against a bare parse of the same files, in one table."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from pathlib import Path
 import click
 
 # Run as a file, Python would look for modules in this folder only, not in the one above it.
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from chunkers.cast import Cast
 from chunkers.coverage import coverage_of, total
 from chunkers.errors import MissingExtraError, UsageError
@@ -72,8 +70,8 @@ def command(
     """Time bare tree-sitter parsing and every chunker on a folder's files (the standard library's, if none is named).
 
     \b
-    python scripts/bench_chunkers.py
-    python scripts/bench_chunkers.py ~/src/linux --files 1000 --chunker cast --chunker fixed-nws
+    python -m scripts.bench.chunkers
+    python -m scripts.bench.chunkers ~/src/linux --files 1000 --chunker cast --chunker fixed-nws
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
     folder = folder or Path(sysconfig.get_paths()["stdlib"])
     sources = sample(folder, files)

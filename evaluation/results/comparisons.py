@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.measures import parse_measure
-from evaluation.results import CellRecord, Results
+from evaluation.results.types import CellRecord, Results
 from evaluation.statistics.compare import compare_pairs
 from evaluation.statistics.intervals import mean_interval
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.writable import is_writable
-from evaluation.results import VERSION, CellRecord, GoldLines, HitRecord, QueryRecord, Results
+from evaluation.results.types import VERSION, CellRecord, GoldLines, HitRecord, QueryRecord, Results
 from evaluation.trec import read_qrels, read_run, write_qrels, write_run
 from evaluation.types import CellKey
 

@@ -1,6 +1,6 @@
 """How fast embedding and search are here, as ratios within one run, so that a busy machine changes them little.
 
-Run: python scripts/bench_embedding.py [--chunks 2000] [--json]
+Run: python -m scripts.bench.embedding [--chunks 2000] [--json]
 """
 
 from __future__ import annotations

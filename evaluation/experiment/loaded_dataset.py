@@ -12,7 +12,7 @@ from typing import Any
 
 from chunkers.errors import UsageError
 from chunkers.sources import Repository, fingerprint
-from evaluation.experiment.corpus_chunks import FileKey
+from evaluation.experiment.chunk_table import FileKey
 from evaluation.experiment.remembered import Remembered, Room
 from ground_truth.duplicates import apply_duplicates
 from ground_truth.registry import DATASETS
@@ -23,7 +23,7 @@ _REMEMBERED = 64_000_000
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class LoadedDataset:
     """A loaded dataset and the fingerprints of its three parts."""
 
     spec: str
@@ -80,13 +80,13 @@ class Snapshot:
 
 
 @functools.lru_cache(maxsize=16)
-def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
+def load_dataset(spec: str, duplicates: str = "keep") -> LoadedDataset:
     """Return the dataset under a policy for identical files; it must have queries."""
     dataset = apply_duplicates(_remembering(DATASETS.create(spec).load()), duplicates)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
     corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}
-    return Snapshot(
+    return LoadedDataset(
         spec=spec,
         dataset=dataset,
         corpus=_digest([dataset.scope, sorted(corpus.items())]),
@@ -95,13 +95,13 @@ def load_snapshot(spec: str, duplicates: str = "keep") -> Snapshot:
     )
 
 
-def same_snapshot(spec: str, duplicates: str, seen: str) -> Snapshot:
+def same_dataset(spec: str, duplicates: str, seen: str) -> LoadedDataset:
     """Return the dataset as the run saw it, in whichever process; raise where its files have changed since."""
-    if load_snapshot(spec, duplicates).fingerprint != seen:
-        load_snapshot.cache_clear()  # this worker may have loaded it for an earlier run
-        if load_snapshot(spec, duplicates).fingerprint != seen:
+    if load_dataset(spec, duplicates).fingerprint != seen:
+        load_dataset.cache_clear()  # this worker may have loaded it for an earlier run
+        if load_dataset(spec, duplicates).fingerprint != seen:
             raise UsageError(f"dataset {spec!r} is not the same here as where the run began: run again on one state")
-    return load_snapshot(spec, duplicates)
+    return load_dataset(spec, duplicates)
 
 
 def _remembering(dataset: Dataset) -> Dataset:

@@ -21,7 +21,7 @@ from scripts.cli import exit_with
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.results import Results
+    from evaluation.results.types import Results
 
 REPOSITORIES = (
     "amazon-science_patchcore-inspection",
@@ -127,14 +127,14 @@ def missing_vectors(spec: str, chunker: str, embedder: str) -> int:
     """Return how many chunks and queries of a dataset have no vector in the file."""
     from chunkers.registry import CHUNKERS
     from chunkers.splitting import chunk_file
-    from evaluation.experiment.snapshot import load_snapshot
+    from evaluation.experiment.loaded_dataset import load_dataset
     from indexing.encoders.precomputed import Precomputed
     from indexing.registry import ENCODERS
 
     encoder, splitter = ENCODERS.create(embedder), CHUNKERS.create(chunker)
     if not isinstance(encoder, Precomputed):
         raise UsageError(f"{embedder!r} is not a file of vectors")
-    corpus = load_snapshot(spec).dataset
+    corpus = load_dataset(spec).dataset
     texts = [query.text for query in corpus.queries]
     for repository in corpus.repositories:
         for source in repository.files():

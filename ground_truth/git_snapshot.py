@@ -15,7 +15,7 @@ from ground_truth.git import Blob, list_tree, read_blobs, resolve_commit
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class GitSnapshot:
     """The source files of one commit; each reading goes through one git process and touches no work tree."""
 
     name: str
@@ -69,7 +69,7 @@ def take_snapshot(
     keep: Collection[str] = (),
     languages: Collection[str] = (),
     transform: Callable[[SourceFile], SourceFile] | None = None,
-) -> Snapshot:
+) -> GitSnapshot:
     """Return the commit's source files; paths in ``keep`` stay whatever the filters say."""
     full = resolve_commit(clone, commit)
     if full is None:
@@ -82,7 +82,7 @@ def take_snapshot(
             skipped.append(Skipped(blob.path, reason))
         else:
             blobs.append(blob)
-    return Snapshot(name, clone, full, tuple(blobs), frozenset(keep), tuple(skipped), transform)
+    return GitSnapshot(name, clone, full, tuple(blobs), frozenset(keep), tuple(skipped), transform)
 
 
 def _unwanted(path: str, languages: Collection[str], folders: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Times the default test beside scipy's in one run: python -m scripts.bench_statistics."""
+"""Times the default test beside scipy's in one run: python -m scripts.bench.statistics."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from evaluation.experiment.config import ExperimentConfig
-    from evaluation.results import CellRecord, Results
+    from evaluation.results.types import CellRecord, Results
 
 PUBLISHED_MEASURES = ("ndcg@5", "ndcg@10", "precision@5", "precision@10", "recall@5", "recall@10")
 FAIR_MEASURES = ("naurc@4000tok", "recall@4000tok")
@@ -127,7 +127,7 @@ def command(**options: Any) -> None:  # noqa: ANN401 - passed on as they are
     }
     if options["out"]:
         from evaluation.report.build import write_report
-        from evaluation.results_folder import write_results
+        from evaluation.results.folder import write_results
 
         write_results(results, options["out"])
         write_report(results, options["out"])
@@ -200,13 +200,13 @@ def _projected(
     chunker: str,
     options: dict[str, Any],
 ) -> dict[str, float | None]:
+    from evaluation.experiment.loaded_dataset import load_dataset
     from evaluation.experiment.projected import score_projected
-    from evaluation.experiment.snapshot import load_snapshot
     from evaluation.types import CellKey
 
     scores: dict[str, np.ndarray] = score_projected(
         bench,
-        load_snapshot(spec),
+        load_dataset(spec),
         CellKey(spec, chunker, model, "dense"),
         reference=options["reference"],
         measures=PUBLISHED_MEASURES,

@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluation.history.gate import Limits, judge
 from evaluation.history.origins import Match
-from evaluation.results import CellRecord, QueryRecord, Results
+from evaluation.results.types import CellRecord, QueryRecord, Results
 from evaluation.types import CellKey
 
 _MEASURES = ("naurc@4000tok", "ndcg@10")

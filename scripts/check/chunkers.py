@@ -1,4 +1,4 @@
-"""`python scripts/check_chunkers.py [FOLDER …]`: every own chunker over the standard library and every package here."""
+"""`python -m scripts.check.chunkers [FOLDER …]`: every own chunker over the standard library and every package here."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from typing import NamedTuple
 import click
 
 # Run as a file, Python would look for modules in this folder only, not in the one above it.
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from chunkers.errors import UsageError
 from chunkers.languages import DATA_LANGUAGES, language_of
 from chunkers.registry import CHUNKERS
@@ -43,8 +41,8 @@ def command(folders: tuple[Path, ...], specs: tuple[str, ...], *, every: int, wo
     """Check that chunks join back to each file's bytes, hold to the limit, and are right about lines; exit 1 if not.
 
     \b
-    python scripts/check_chunkers.py
-    python scripts/check_chunkers.py src --chunker cast:size=100
+    python -m scripts.check.chunkers
+    python -m scripts.check.chunkers src --chunker cast:size=100
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
     paths = sorted(set(_files(folders or _installed())))[::every]
     if not paths:

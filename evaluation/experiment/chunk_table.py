@@ -33,7 +33,7 @@ class FileKey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CorpusChunks:
+class ChunkTable:
     """Chunks ordered by repository, path, start and end byte: a chunk's row is its position in every search."""
 
     files: tuple[FileKey, ...]
@@ -86,7 +86,7 @@ class CorpusChunks:
 class ChunkTexts(Sequence[str]):
     """The indexed texts of some rows, read from the source one file at a time."""
 
-    def __init__(self, table: CorpusChunks, rows: range, read: Callable[[FileKey], bytes]) -> None:
+    def __init__(self, table: ChunkTable, rows: range, read: Callable[[FileKey], bytes]) -> None:
         self._table, self._rows = table, rows
         self._read = functools.lru_cache(maxsize=2)(read)
 
@@ -112,7 +112,7 @@ class ChunkTexts(Sequence[str]):
         return f"{table.headers[row]}\n{text}" if table.headers[row] else text
 
 
-def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> CorpusChunks:
+def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> ChunkTable:
     """Chunk every file; one file's text is held at a time."""
     files: list[FileKey] = []
     rows: dict[str, list[np.ndarray]] = {name: [] for name in _ALL}
@@ -154,10 +154,10 @@ def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> Corpus
         "fallbacks": dict(sorted(fallbacks.items())),
         "failed_files": failed,
     }
-    return CorpusChunks(tuple(files), columns, ids, headers, facts)
+    return ChunkTable(tuple(files), columns, ids, headers, facts)
 
 
-def save_chunks(table: CorpusChunks, folder: Path) -> None:
+def save_chunks(table: ChunkTable, folder: Path) -> None:
     """Write the table as two Parquet files."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -170,13 +170,13 @@ def save_chunks(table: CorpusChunks, folder: Path) -> None:
     pq.write_table(pa.table(files), folder / "files.parquet", compression="zstd")
 
 
-def load_chunks(folder: Path, facts: Mapping[str, Any]) -> CorpusChunks:
+def load_chunks(folder: Path, facts: Mapping[str, Any]) -> ChunkTable:
     """Read what `save_chunks` wrote."""
     import pyarrow.parquet as pq
 
     chunks = pq.read_table(folder / "chunks.parquet")
     files = pq.read_table(folder / "files.parquet").to_pydict()
-    return CorpusChunks(
+    return ChunkTable(
         files=tuple(map(FileKey, *(files[name] for name in FileKey._fields))),
         columns={name: chunks[name].to_numpy() for name in _ALL},
         ids=chunks["id"].to_pylist(),

@@ -1,4 +1,4 @@
-"""`python scripts/bench_scale.py`: time and memory of each stage as the corpus grows, and two processes."""
+"""`python -m scripts.bench.scale`: time and memory of each stage as the corpus grows, and two processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import re
 import resource
-import sys
 import sysconfig
 import tempfile
 import time
@@ -22,14 +21,12 @@ from typing import Any, NamedTuple
 import click
 
 # Run as a file, the folder of the script is on the path, and not the one above it.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from chunkers import sizes
 from chunkers.sources import Folder, walk
 from evaluation.experiment import stages
 from evaluation.experiment.config import make_config
 from evaluation.experiment.executors import Executor, Processes, Serial
-from evaluation.experiment.snapshot import Snapshot
+from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.types import CellKey
 from ground_truth.types import Annotation, Dataset, Query
 
@@ -93,7 +90,7 @@ def sample(folder: Folder, limit: float | None) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def snapshot_of(corpus: Corpus) -> Snapshot:
+def snapshot_of(corpus: Corpus) -> LoadedDataset:
     """Return the files as one repository, with the names of some functions as queries for their first lines."""
     folder = Folder("site-packages", corpus.root, tuple(sorted(corpus.paths)))
     asked: list[Query] = []
@@ -106,7 +103,7 @@ def snapshot_of(corpus: Corpus) -> Snapshot:
         if len(asked) == corpus.queries:
             break
     dataset = Dataset("site-packages", (folder,), tuple(asked), tuple(notes))
-    return Snapshot("site-packages", dataset, corpus="0", queries="0", annotations="0")
+    return LoadedDataset("site-packages", dataset, corpus="0", queries="0", annotations="0")
 
 
 def measure(corpus: Corpus) -> dict[str, Any]:
@@ -146,7 +143,7 @@ def _bench(corpus: Corpus, cache: Path) -> stages.Workbench:
     return stages.Workbench(config, cache)
 
 
-def _embed(bench: stages.Workbench, snapshot: Snapshot, corpus: Corpus) -> None:
+def _embed(bench: stages.Workbench, snapshot: LoadedDataset, corpus: Corpus) -> None:
     for part in stages.embedding_parts(bench, snapshot, "site-packages", corpus.chunker, "hashing"):
         stages.embed(bench, snapshot, part)
 

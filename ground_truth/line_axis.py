@@ -79,7 +79,7 @@ class LineTable:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkTable:
+class ChunkLines:
     """All chunks of one chunker on the axis."""
 
     axis: LineAxis
@@ -87,7 +87,7 @@ class ChunkTable:
     lines: LineTable
 
     @classmethod
-    def of(cls, files: Mapping[FileKey, FileLines], chunks: Iterable[Placed]) -> ChunkTable:
+    def of(cls, files: Mapping[FileKey, FileLines], chunks: Iterable[Placed]) -> ChunkLines:
         """Place chunks, which may come in any order, on the axis of the files."""
         axis = LineAxis.of(files)
         by_file: dict[FileKey, list[Placed]] = {}

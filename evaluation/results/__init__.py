@@ -1,0 +1,1 @@
+"""Everything a run found, as typed values, and the folder it is written to."""

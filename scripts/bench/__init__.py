@@ -1,0 +1,1 @@
+"""Benchmarks: each prints ratios to a peer or a limit measured in the same run."""

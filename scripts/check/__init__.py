@@ -1,0 +1,1 @@
+"""Long forms of the contracts that the tests check briefly."""
