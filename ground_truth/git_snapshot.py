@@ -6,12 +6,13 @@ import functools
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from chunkers.errors import UsageError
 from chunkers.languages import DATA_LANGUAGES, language_of
 from chunkers.sources import Skipped, unfit_content, unfit_path
 from chunkers.types import SourceFile
-from ground_truth.git import Blob, list_tree, read_blobs, resolve_commit
+from ground_truth.git import Blob, list_tree, read_blobs, resolve_commit, run_git
 
 
 @dataclass(frozen=True)
@@ -69,20 +70,33 @@ def take_snapshot(
     keep: Collection[str] = (),
     languages: Collection[str] = (),
     transform: Callable[[SourceFile], SourceFile] | None = None,
+    missing: Literal["error", "skip"] = "error",
 ) -> GitSnapshot:
-    """Return the commit's source files; paths in ``keep`` stay whatever the filters say."""
+    """Return the commit's source files; paths in ``keep`` stay whatever the filters say.
+
+    ``missing="skip"`` leaves out, with a reason, files whose contents a partial clone lacks.
+    """
     full = resolve_commit(clone, commit)
     if full is None:
         raise UsageError(f"{clone} has no commit {commit}: fetch it, or give a clone with the whole history")
     blobs, skipped = [], []
     folders: dict[str, str] = {}
+    absent = _missing_objects(clone, full) if missing == "skip" else frozenset()
     for blob in list_tree(clone, full):
         reason = "" if blob.path in keep else _unwanted(blob.path, languages, folders)
+        if not reason and blob.object_id in absent:
+            reason = "object not in the clone"
         if reason:
             skipped.append(Skipped(blob.path, reason))
         else:
             blobs.append(blob)
     return GitSnapshot(name, clone, full, tuple(blobs), frozenset(keep), tuple(skipped), transform)
+
+
+def _missing_objects(clone: Path, commit: str) -> frozenset[str]:
+    """Return the objects of a commit that the clone lacks; git marks each with a question mark."""
+    listing = run_git(clone, "rev-list", "--objects", "--no-walk", "--missing=print", commit)
+    return frozenset(row[1:].decode() for row in listing.split(b"\n") if row.startswith(b"?"))
 
 
 def _unwanted(path: str, languages: Collection[str], folders: dict[str, str]) -> str:

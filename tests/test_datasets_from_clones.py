@@ -14,6 +14,7 @@ from chunkers.errors import UsageError
 from ground_truth.datasets.annotations import Annotations
 from ground_truth.datasets.codesearchnet import CodeSearchNet, read_judgements
 from ground_truth.datasets.contextbench import ContextBench
+from ground_truth.datasets.contextbench import read_instances as read_contexts
 from ground_truth.datasets.swebench import SweBench, read_instances
 from ground_truth.git import find_clone
 from ground_truth.git_snapshot import take_snapshot
@@ -138,16 +139,18 @@ def test_swebench_gold_is_the_old_side_outside_tests(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"repo": "o/absent"}, "no clone of o/absent"),
-        ({"base_commit": "f" * 40}, "has no commit"),
-        ({"patch": PATCH.replace("return a - b", "return b")}, "does not apply"),
+        ({"repo": "o/absent"}, r"jsonl:2: no clone: o/absent"),
+        ({"base_commit": "f" * 40}, "jsonl:2: commit not in the clone"),
+        ({"patch": PATCH.replace("return a - b", "return b")}, "jsonl:2: the patch does not apply"),
+        ({"patch": PATCH.replace("m.py", "n.py")}, "jsonl:2: file not in the commit"),
+        ({"instance_id": "o__r-1"}, "jsonl:2: duplicate row"),
     ],
 )
 def test_swebench_instances_that_cannot_be_used(
     tmp_path: Path, clones: Path, base: str, changes: dict, words: str
 ) -> None:
     """One line each, or with problems=skip a count."""
-    path = write(tmp_path / "swe.jsonl", instance(base), instance(base, instance_id="2", **changes))
+    path = write(tmp_path / "swe.jsonl", instance(base), instance(base, **{"instance_id": "2", **changes}))
     with pytest.raises(UsageError, match=words):
         SweBench(path=path, repos=str(clones)).load()
     dataset = SweBench(path=path, repos=str(clones), problems="skip").load()
@@ -225,17 +228,130 @@ def test_all_published_judgements_parse() -> None:
     assert all(0 <= one.grade <= 3 for one in judged)
 
 
+def marked(*spans: tuple[str, int, int]) -> str:
+    """Return a gold context as the verified file has it."""
+    return json.dumps([{"file": file, "start_line": a, "end_line": b, "content": "…"} for file, a, b in spans])
+
+
+def context_rows(base: str, *golds: str) -> list[dict]:
+    """Return rows of ContextBench, one for each gold context."""
+    return [instance(base, instance_id=str(n), gold_context=gold) for n, gold in enumerate(golds, 1)]
+
+
 def test_contextbench_reads_its_gold_context(tmp_path: Path, clones: Path, base: str) -> None:
     """JSON in a text; lines outside the file are an error or a count."""
-    gold = json.dumps([{"file": "m.py", "start_line": 1, "end_line": 2, "content": "…"}])
-    bad = json.dumps([{"file": "m.py", "start_line": 1, "end_line": 70}])
-    rows = [instance(base, gold_context=gold), instance(base, instance_id="2", gold_context=bad)]
+    rows = context_rows(base, marked(("m.py", 1, 2)), marked(("m.py", 1, 70)))
     path = write(tmp_path / "cb.jsonl", *rows)
-    with pytest.raises(UsageError, match=r"lines outside the file: m\.py has 6"):
+    with pytest.raises(UsageError, match=r"jsonl:2: lines outside the file: m\.py has 6 lines, not 1-70"):
         ContextBench(path=path, repos=str(clones)).load()
     dataset = ContextBench(path=path, repos=str(clones), problems="skip").load()
     assert [(note.path, note.start_line, note.end_line) for note in dataset.annotations] == [("m.py", 1, 2)]
     assert dataset.details["skipped"] == {"lines outside the file": 1}
+
+
+def test_contextbench_names_the_true_reason_of_each_row_left_out(tmp_path: Path, clones: Path, base: str) -> None:
+    """A file that the commit lacks is not "lines outside the file"; every reason is counted under its own name."""
+    rows = context_rows(base, *[marked(("m.py", 1, 2))] * 3, marked(("gone.py", 1, 2)), marked(("/scratch/x.py", 1, 2)))
+    rows[1]["repo"], rows[2]["base_commit"] = "o/absent", "f" * 40
+    rows.append({**rows[0]})
+    dataset = ContextBench(path=write(tmp_path / "cb.jsonl", *rows), repos=str(clones), problems="skip").load()
+    assert [query.id for query in dataset.queries] == ["1"]
+    assert dataset.details["skipped"] == {
+        "no clone": 1,
+        "commit not in the clone": 1,
+        "file not in the commit": 1,
+        "no gold in the repository": 1,
+        "duplicate row": 1,
+    }
+    assert dataset.details["spans"] == {"used": 1, "file outside the repository": 1}
+
+
+def test_contextbench_verified_rows_as_they_are(tmp_path: Path, clones: Path, base: str) -> None:
+    """Short repository names, container paths, spans that end one line past the file, and duplicates."""
+    inside = "/workspace/o__r__0.1/m.py"
+    (row,) = context_rows(base, marked((inside, 1, 7), (inside, 2, 3), (inside, 2, 3), ("/workspace/new.py", 1, 9)))
+    row |= {"repo": "r", "original_inst_id": "o__r-12"}
+    path = write(tmp_path / "cb.jsonl", row)
+    with pytest.raises(UsageError, match=r"jsonl:1: file outside the repository: /workspace/new\.py"):
+        ContextBench(path=path, repos=str(clones)).load()
+    dataset = ContextBench(path=path, repos=str(clones), problems="skip").load()
+    assert [(note.path, note.start_line, note.end_line) for note in dataset.annotations] == [
+        ("m.py", 1, 6),
+        ("m.py", 2, 3),
+    ]
+    assert dataset.queries[0].cluster == "o/r"
+    assert dataset.details["spans"] == {
+        "ended one line past the file, shortened": 1,
+        "used": 2,
+        "duplicate in its row": 1,
+        "file outside the repository": 1,
+    }
+
+
+def test_contextbench_text_form_is_read_like_json(tmp_path: Path, clones: Path, base: str) -> None:
+    """``contextN:`` blocks, whose heading ends in a full-width colon, hold file, lines and text."""
+    first = "context0\uff1a\nfile: m.py\nstart_line: 1\nend_line: 2\ncode\n\n"
+    text = first + "context1:\nfile: m.py\nstart_line: 5\nend_line: 6"
+    path = write(tmp_path / "cb.jsonl", *context_rows(base, text))
+    dataset = ContextBench(path=path, repos=str(clones)).load()
+    assert [(note.start_line, note.end_line) for note in dataset.annotations] == [(1, 2), (5, 6)]
+
+
+@pytest.mark.parametrize(
+    ("gold", "words"),
+    [
+        ("see the patch", "gold_context begins 'see the patch': a JSON list, or blocks"),
+        ("[]", "a list of files and lines was expected"),
+        ('[{"file": "m.py"}]', "file, start_line and end_line were expected"),
+    ],
+)
+def test_contextbench_refuses_other_forms_whatever_the_policy(
+    tmp_path: Path, clones: Path, base: str, gold: str, words: str
+) -> None:
+    """A form that is not known is refused with what was expected and found, not skipped row by row."""
+    path = write(tmp_path / "cb.jsonl", *context_rows(base, gold))
+    with pytest.raises(UsageError, match=words):
+        ContextBench(path=path, repos=str(clones), problems="skip").load()
+    (tmp_path / "other.jsonl").write_text('{"inst_id": "1", "pred_files": []}\n')
+    with pytest.raises(UsageError, match=r"jsonl:1: no instance_id.*rows have instance_id.*found inst_id, pred_files"):
+        ContextBench(path=str(tmp_path / "other.jsonl"), repos=str(clones), problems="skip").load()
+
+
+def test_contextbench_rows_are_chosen_by_repository_and_number(tmp_path: Path, clones: Path, base: str) -> None:
+    """``limit`` counts per repository; a name that the file lacks is refused with those it has."""
+    path = write(tmp_path / "cb.jsonl", *context_rows(base, *[marked(("m.py", 1, 2))] * 3))
+    assert len(ContextBench(path=path, repos=str(clones), limit=2, repositories="o/r").load().queries) == 2
+    with pytest.raises(UsageError, match=r"no row of 'o/x'.*It has: o/r"):
+        ContextBench(path=path, repos=str(clones), repositories="o/x").load()
+
+
+def test_published_contextbench_files_parse_alike() -> None:
+    """The JSON and the text form of the same 50 rows mark the same 391 spans."""
+    as_json = read_contexts(str(published("contextbench/contextbench_verified_test.parquet")))
+    as_text = read_contexts(str(published("contextbench/test.parquet")))
+    spans = [[marked[:3] for marked in row.marked] for row in as_json]
+    assert spans == [[marked[:3] for marked in row.marked] for row in as_text]
+    assert sum(map(len, spans)) == 391
+    assert all("/" in row.repo for row in as_json)
+
+
+def test_objects_that_a_partial_clone_lacks_are_skipped_and_counted(tmp_path: Path, clones: Path, base: str) -> None:
+    """A blob that is missing drops the rows that need it, and elsewhere only its file, with a reason."""
+    work = clones / "o__r"
+    lacking = git(work, "rev-parse", f"{base}:m.py")
+    (work / ".git" / "objects" / lacking[:2] / lacking[2:]).unlink()
+    head = git(work, "rev-parse", "HEAD")
+    rows = context_rows(base, marked(("m.py", 1, 2)), marked(("vendor/v.py", 1, 1)), marked(("m.py", 1, 2)))
+    rows[2]["base_commit"] = head
+    path = write(tmp_path / "cb.jsonl", *rows)
+    with pytest.raises(UsageError, match="jsonl:1: object not in the clone"):
+        ContextBench(path=path, repos=str(clones)).load()
+    dataset = ContextBench(path=path, repos=str(clones), problems="skip").load()
+    assert [query.id for query in dataset.queries] == ["2", "3"]
+    assert dataset.details["skipped"] == {"object not in the clone": 1}
+    old = next(repository for repository in dataset.repositories if base[:12] in repository.name)
+    assert [source.path for source in old.files()] == ["vendor/v.py"]
+    assert dict(old.skipped)["m.py"] == "object not in the clone"
 
 
 def test_annotated_commits_are_snapshots_of_one_cluster(tmp_path: Path, clones: Path, base: str) -> None:

@@ -85,7 +85,19 @@ def _facts(dataset: Mapping[str, Any], results: Results) -> str:
     words = f"{plural(len(queries), 'query')} in {plural(len({query.cluster for query in queries}), 'repository')}"
     mined = ", mined from the code itself rather than asked by people" if dataset.get("mined") else ""
     skipped = ", ".join(f"{count:,} {reason}" for reason, count in (dataset.get("skipped") or {}).items())
-    return words + mined + (f"; files skipped: {skipped}" if skipped else "")
+    rows = ", ".join(f"{count:,} {reason}" for reason, count in _rows_left_out(dataset).items())
+    return (
+        words
+        + mined
+        + (f"; files skipped: {skipped}" if skipped else "")
+        + (f"; rows left out: {rows}" if rows else "")
+    )
+
+
+def _rows_left_out(dataset: Mapping[str, Any]) -> Mapping[str, int]:
+    """Return reason → rows of the published file that could not be used."""
+    found = (dataset.get("details") or {}).get("skipped")
+    return found if isinstance(found, Mapping) else {}
 
 
 def policy(style: str, script: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +11,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.sources import Repository
-from ground_truth.git import find_clone, resolve_commit
-from ground_truth.git_snapshot import take_snapshot
+from ground_truth.clones import open_commit, read_gold
 from ground_truth.lines import FileLines
+from ground_truth.problems import Policy, RowProblemError, Skips
 from ground_truth.types import Annotation, Dataset, Query
 
 Language = Literal["Python", "Java", "JavaScript", "Ruby", "PHP", "Go"]
@@ -54,24 +53,29 @@ class CodeSearchNet:
     repos: str
     """The folder with clones or bare mirrors, named owner/name, owner__name or name."""
     language: Language = "Python"
-    problems: Literal["error", "skip"] = "skip"
+    problems: Policy = "skip"
     """`skip` uses the repositories that are there and counts the rest: few have all 2,258."""
 
     def load(self) -> Dataset:
         """Return the judged queries of one language over all its repositories that are there."""
         judged = [one for one in read_judgements(Path(self.path).expanduser()) if one.language == self.language]
         repositories: dict[str, Repository] = {}
-        skipped: Counter[str] = Counter()
+        skips = Skips(self.problems)
         notes: list[Annotation] = []
         texts: dict[str, str] = {}
         by_snapshot: dict[tuple[str, str], list[Judged]] = {}
         for one in judged:
             by_snapshot.setdefault(one.place[:2], []).append(one)
         for (repo, commit), group in sorted(by_snapshot.items()):
-            repository = self._open(repo, commit, {one.place.path for one in group}, skipped, len(group))
-            if repository is None:
-                continue
-            found = [note for one in group if (note := self._note(one, repository, skipped))]
+            found: list[Annotation] = []
+            with skips.row(of=len(group)):
+                keep = {one.place.path for one in group}
+                root = Path(self.repos).expanduser()
+                where = f"{self.path}: {repo} at {commit[:12]}"
+                repository = open_commit(root, repo, commit, where=where, keep=keep, problems=self.problems)
+                for one in group:
+                    with skips.row():
+                        found.append(_note(one, repository))
             if found:
                 repositories[repository.name] = repository
                 notes += found
@@ -88,39 +92,21 @@ class CodeSearchNet:
             annotations=tuple(sorted(notes, key=lambda note: (note.query_id, note.repo, note.path, note.start_line))),
             scope="all",
             details={
-                "judgements": len(judged),
+                "rows": len(judged),
                 "used": len(notes),
-                "skipped": dict(skipped),
+                "skipped": skips.counts,
                 "note": "only judged places have grades: what else is retrieved is unjudged, not irrelevant",
             },
         )
 
-    def _open(self, repo: str, commit: str, keep: set[str], skipped: Counter[str], count: int) -> Repository | None:
-        root = Path(self.repos).expanduser()
-        clone = find_clone(root, repo)
-        missing = "no clone" if clone is None else ("" if resolve_commit(clone, commit) else "commit not in the clone")
-        if clone is None or missing:
-            if self.problems == "error":
-                raise UsageError(f"{repo} at {commit[:12]}: {missing} below {root}: clone it, or write problems=skip")
-            skipped[missing] += count
-            return None
-        return take_snapshot(clone, commit, name=f"{repo}@{commit[:12]}", keep=keep)
 
-    def _note(self, one: Judged, repository: Repository, skipped: Counter[str]) -> Annotation | None:
-        place = one.place
-        try:
-            source = repository.read(place.path)
-            what = "file not in the commit"
-        except UsageError:
-            source, what = None, "object not in the clone"
-        if source is not None and not 1 <= place.first <= place.last <= FileLines.of(source.data).count:
-            source, what = None, "lines outside the file"
-        if source is None:
-            if self.problems == "error":
-                raise UsageError(f"{repository.name}: {place.path} lines {place.first}-{place.last}: {what}")
-            skipped[what] += 1
-            return None
-        return Annotation(_slug(one.query), repository.name, place.path, place.first, place.last, one.grade)
+def _note(one: Judged, repository: Repository) -> Annotation:
+    place = one.place
+    where = f"{repository.name}: {place.path}"
+    count = FileLines.of(read_gold(repository, place.path, where=where).data).count
+    if not 1 <= place.first <= place.last <= count:
+        raise RowProblemError(where, "lines outside the file", f"it has {count} lines, not {place.first}-{place.last}")
+    return Annotation(_slug(one.query), repository.name, place.path, place.first, place.last, one.grade)
 
 
 def read_judgements(path: Path) -> list[Judged]:

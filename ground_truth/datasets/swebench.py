@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.sources import Repository
-from ground_truth.git import find_clone
-from ground_truth.git_snapshot import GitSnapshot, take_snapshot
+from ground_truth.clones import open_commit, read_gold
+from ground_truth.git_snapshot import GitSnapshot
 from ground_truth.hub import local_files
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import FileLines
 from ground_truth.patches import FilePatch, fit, merged, parse_patch
+from ground_truth.problems import Policy, RowProblemError, Skips
+from ground_truth.selection import choose_rows
 from ground_truth.source_paths import has_test_word, is_source
 from ground_truth.types import Annotation, Dataset, Query
 
@@ -45,10 +45,6 @@ class Instance(NamedTuple):
         ]
 
 
-class _Skip(Exception):  # noqa: N818 - not an error: a reason that is counted
-    """Why an instance is left out."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class SweBench:
     """SWE-bench from its published file, with the repositories at their base commits from local clones."""
@@ -63,77 +59,59 @@ class SweBench:
     gold: Literal["lines", "file"] = "lines"
     repositories: str = "all"
     """`all`, or names separated by commas."""
-    problems: Literal["error", "skip"] = "error"
+    problems: Policy = "error"
     """Whether an instance that cannot be used (no clone, no commit, a patch that does not apply) stops the loading."""
     limit: int | None = None
     """At most this many instances per repository, in file order."""
 
     def load(self) -> Dataset:
         """Return the dataset; each patch's removed and context lines are compared with the file at the base commit."""
-        instances = self._chosen(read_instances(self.path))
-        skipped: Counter[str] = Counter()
+        instances = choose_rows(read_instances(self.path), self.repositories, limit=self.limit, path=self.path)
+        skips = Skips(self.problems)
+        without_gold = 0
         repositories: dict[str, Repository] = {}
-        queries: list[Query] = []
+        queries: dict[str, Query] = {}
         notes: list[Annotation] = []
         for instance in instances:
-            try:
+            if not instance.gold:
+                without_gold += 1
+                continue
+            with skips.row():
+                if instance.id in queries:
+                    raise RowProblemError(instance.where, "duplicate row", f"{instance.id} is there twice: remove one")
                 snapshot = self._snapshot(instance)
                 gold = self._annotations(instance, snapshot)
-            except _Skip as reason:
-                skipped[str(reason)] += 1
-                continue
-            except UsageError as error:
-                if self.problems == "error":
-                    raise UsageError(f"{error} (or write problems=skip to leave such instances out, counted)") from None
-                skipped[_kind(str(error))] += 1
-                continue
-            repositories.setdefault(snapshot.name, snapshot)
-            queries.append(Query(instance.id, instance.issue, instance.name, group=instance.repo))
-            notes += gold
+                repositories.setdefault(snapshot.name, snapshot)
+                queries[instance.id] = Query(instance.id, instance.issue, instance.name, group=instance.repo)
+                notes += gold
+        skipped = skips.counts
+        if without_gold:
+            skipped["the patch changes no source line of the base commit outside tests"] = without_gold
         if not queries:
-            raise UsageError(f"{self.path}: no instance can be used: {dict(skipped)}")
+            raise UsageError(f"{self.path}: no instance can be used: {skipped}")
         return Dataset(
             name=f"{Path(self.path).stem}-{self.gold}",
             repositories=tuple(repositories.values()),
-            queries=tuple(queries),
+            queries=tuple(queries.values()),
             annotations=tuple(notes),
-            details={"instances": len(instances), "skipped": dict(skipped), "gold": self.gold},
+            details={"rows": len(instances), "used": len(queries), "skipped": skipped, "gold": self.gold},
         )
 
-    def _chosen(self, instances: Sequence[Instance]) -> list[Instance]:
-        known = {instance.repo for instance in instances}
-        wanted = known if self.repositories == "all" else {name.strip() for name in self.repositories.split(",")}
-        if unknown := sorted(wanted - known):
-            raise UsageError(f"{self.path} has no instance of {unknown[0]!r}. It has: {', '.join(sorted(known))}")
-        taken: Counter[str] = Counter()
-        chosen = []
-        for instance in instances:
-            taken[instance.repo] += 1
-            if instance.repo in wanted and (self.limit is None or taken[instance.repo] <= self.limit):
-                chosen.append(instance)
-        return chosen
-
     def _snapshot(self, instance: Instance) -> GitSnapshot:
-        gold = instance.gold
-        if not gold:
-            raise _Skip("the patch changes no source line of the base commit outside tests")
+        keep = {patch.old_path or "" for patch in instance.gold}
         root = Path(self.repos).expanduser()
-        clone = find_clone(root, instance.repo)
-        if clone is None:
-            raise UsageError(f"{instance.where}: no clone of {instance.repo} below {root}: clone it there")
-        keep = {patch.old_path or "" for patch in gold}
-        return take_snapshot(clone, instance.commit, name=instance.name, keep=keep)
+        where = instance.where
+        return open_commit(root, instance.repo, instance.commit, where=where, keep=keep, problems=self.problems)
 
     def _annotations(self, instance: Instance, snapshot: GitSnapshot) -> list[Annotation]:
         notes: list[Annotation] = []
         for patch in instance.gold:
             path = patch.old_path or ""
-            source = snapshot.read(path)
-            if source is None:
-                raise UsageError(f"{instance.where}: {path} is not in {instance.name}: the patch does not apply")
+            source = read_gold(snapshot, path, where=instance.where)
             fitted = fit(patch, source.data)
             if fitted is None:
-                raise UsageError(f"{instance.where}: the patch does not apply to {path} at {instance.commit[:12]}")
+                found = f"{path} at {instance.commit[:12]} does not have the lines that it changes"
+                raise RowProblemError(instance.where, "the patch does not apply", found)
             count = FileLines.of(source.data).count
             ranges = [(1, count)] if self.gold == "file" else list(merged(fitted.changed))
             notes += [Annotation(instance.id, instance.name, path, first, min(last, count)) for first, last in ranges]
@@ -158,10 +136,3 @@ def _instance(record: Record) -> Instance:
         record.text("problem_statement"),
         tuple(patches),
     )
-
-
-def _kind(message: str) -> str:
-    for kind in ("no clone", "has no commit", "does not apply"):
-        if kind in message:
-            return kind
-    return message

@@ -1,0 +1,48 @@
+"""Rows that cannot be used: refused with file and row, or skipped and counted, as the user chose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from chunkers.errors import UsageError
+
+Policy = Literal["error", "skip"]
+"""`error` refuses the dataset at its first unusable row; `skip` leaves such rows out and counts them by reason."""
+
+
+class RowProblemError(UsageError):
+    """One row, well formed, cannot be used; rows are counted by ``reason``."""
+
+    def __init__(self, where: str, reason: str, detail: str) -> None:
+        super().__init__(f"{where}: {reason}: {detail}")
+        self.reason = reason
+
+
+class Skips:
+    """The rows that were left out, counted by reason; malformed data is refused whatever the policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._counts: Counter[str] = Counter()
+
+    @contextmanager
+    def row(self, *, of: int = 1) -> Iterator[None]:
+        """Run the body for one row (or ``of`` rows that share it): its problem is raised or counted."""
+        try:
+            yield
+        except RowProblemError as problem:
+            self.note(problem, of=of)
+
+    def note(self, problem: RowProblemError, *, of: int = 1) -> None:
+        """Raise the problem, or count it."""
+        if self.policy == "error":
+            raise UsageError(f"{problem} (or write problems=skip to leave such rows out, counted)") from None
+        self._counts[problem.reason] += of
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Reason → rows, most frequent first."""
+        return dict(self._counts.most_common())
