@@ -1,65 +1,32 @@
-"""Plug-ins of every kind: found by name, loaded when used, configured by a spec such as ``cast:size=1500``."""
+"""Plug-ins of every kind: objects, found by name or by where their class is, loaded when used, configured by a spec."""
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
-import importlib
-import re
-import types
 import typing
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from importlib.metadata import entry_points
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from chunkers.errors import MissingExtraError, UsageError
-from chunkers.writable import is_writable
+from chunkers.nearest import nearest
+from chunkers.parameters import Parameter, parameters_of, read_parameters, values_of, write_parameters
+from chunkers.spec import Spec
+from chunkers.targets import file_of, load_target, target_of
+
+__all__ = [
+    "Entry",
+    "Listed",
+    "Parameter",
+    "Registry",
+    "Spec",
+    "Spelled",
+    "identity",
+    "nearest",
+    "not_negative",
+    "positive",
+]
 
 T = TypeVar("T")
-
-_LARGEST = 10**12
-"""No parameter is a larger number; what counts with it may use 64 bits."""
-# A comma inside a value is part of it unless a new key follows: paths and lists need no quoting.
-_NEXT_KEY = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_-]*=)")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
-_TRUE, _FALSE = {"true", "yes", "1", "on"}, {"false", "no", "0", "off"}
-
-
-def nearest(word: str, known: typing.Iterable[str]) -> str:
-    """Return " Did you mean …?" for the known word closest to this one, or nothing."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" Did you mean {close[0]!r}?" if close else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """A plug-in's name and the parameters that were written out."""
-
-    name: str
-    params: tuple[tuple[str, str], ...] = ()
-
-    @classmethod
-    def parse(cls, text: str) -> Spec:
-        """Read ``name`` or ``name:key=value,key=value``."""
-        if not is_writable(text):
-            raise UsageError(f"{text!r} is not UTF-8, so no result could name it: rename the file or folder")
-        name, _, rest = text.strip().partition(":")
-        if not _NAME.match(name):
-            raise UsageError(f"{text!r} is not a spec: write name or name:key=value,key=value")
-        params: dict[str, str] = {}
-        for item in _NEXT_KEY.split(rest) if rest else []:
-            key, equals, value = item.partition("=")
-            key = key.strip().replace("-", "_")
-            if not equals or not key:
-                raise UsageError(f"{item!r} in {text!r} is not key=value")
-            if key in params:
-                raise UsageError(f"{key!r} is given twice in {text!r}")
-            params[key] = value.strip()
-        return cls(name, tuple(params.items()))
-
-    def __str__(self) -> str:
-        """Write the spec so that `parse` reads it back."""
-        return self.name + (":" + ",".join(f"{k}={v}" for k, v in self.params) if self.params else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,71 +38,135 @@ class Entry:
     extra: str | None = None
 
 
+class Listed(NamedTuple):
+    """A registered plug-in as `chunkbench list` shows it."""
+
+    name: str
+    summary: str
+    extra: str | None
+    parameters: tuple[Parameter, ...]
+    broken: str
+    """Why it cannot be loaded; empty where it can."""
+
+
+class Spelled(NamedTuple):
+    """A plug-in object and the spec that names it in tables and keys."""
+
+    spec: str
+    plugin: Any
+    only_here: str
+    """Why no other process can make this plug-in from its spec; empty where any can."""
+
+
 @dataclass(frozen=True)
 class Registry(Generic[T]):
-    """The plug-ins of one kind: those listed here and those that other distributions add by entry point."""
+    """The plug-ins of one kind: those listed here, those of other distributions, and any class that a spec names."""
 
     kind: str
     builtin: dict[str, Entry]
     group: str
     """The entry-point group for third parties."""
+    members: tuple[str, ...] = ()
+    """What every plug-in of this kind has."""
 
     def entries(self) -> dict[str, Entry]:
-        """Return all plug-ins; a built-in name cannot be taken over."""
+        """Return all registered plug-ins; a built-in name cannot be taken over."""
         found = {
             point.name: Entry(point.value, f"from {point.dist.name if point.dist else 'an entry point'}")
             for point in entry_points(group=self.group)
         }
         return {**found, **self.builtin}
 
+    def listed(self) -> list[Listed]:
+        """Return all registered plug-ins with their parameters; one that cannot be loaded says why."""
+        return [self._listed(name, entry) for name, entry in self.entries().items()]
+
+    def load(self, name: str) -> Any:  # noqa: ANN401 - a class of the third party's choice
+        """Return the class of that name, or at that target; raise unless it is a plug-in of this kind."""
+        entry = self._entry(name)
+        try:
+            cls = load_target(entry.target)
+        except Exception as error:  # whatever other people's code raises
+            if entry.extra and isinstance(error, ImportError):
+                raise MissingExtraError(f"{self.kind} {name!r} needs {error.name}, which", extra=entry.extra) from error
+            raise UsageError(f"{self.kind} {name!r} cannot be loaded: {_reason(error)}") from error
+        _check_class(cls, f"{self.kind} {name!r}")
+        return cls
+
     def create(self, spec: str | Spec) -> T:
         """Return the configured plug-in that the spec describes."""
         spec = Spec.parse(spec) if isinstance(spec, str) else spec
-        cls = self._load(spec.name, self._entry(spec.name))
-        if not hasattr(cls, "__dataclass_fields__"):
-            raise UsageError(f"{self.kind} {spec.name!r} is not a dataclass: see its author")
-        fields = {f.name: f for f in dataclasses.fields(cls) if f.init}
-        hints = typing.get_type_hints(cls)
-        values = {}
-        for key, text in spec.params:
-            if key not in fields:
-                hint = nearest(key, fields) or f" It takes: {', '.join(fields) or 'nothing'}."
-                raise UsageError(f"{self.kind} {spec.name!r} has no parameter {key!r}.{hint}")
-            values[key] = _convert(text, hints[key], where=f"{key} in {str(spec)!r}")
-        missing = [
-            name
-            for name, f in fields.items()
-            if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING and name not in values
-        ]
-        if missing:
-            raise UsageError(f"{self.kind} {spec.name!r} needs {missing[0]}: write {spec.name}:{missing[0]}=…")
+        cls = self.load(spec.name)
+        values = read_parameters(cls, spec, kind=self.kind)
         try:
-            return typing.cast("T", cls(**values))
+            plugin = cls(**values)
         except MissingExtraError:
             raise
         except (UsageError, ValueError, TypeError) as error:
             raise UsageError(f"{spec}: {error}") from None
+        if spec.name not in self.builtin:
+            self._check_members(plugin, spec.name)
+        return typing.cast("T", plugin)
+
+    def spell(self, plugin: T) -> Spelled:
+        """Return the object with its spec, under its registered name where it has one."""
+        cls: Any = type(plugin)
+        _check_class(cls, f"{self.kind} {cls.__qualname__}")
+        self._check_members(plugin, cls.__qualname__)
+        target = target_of(cls)
+        named = next((name for name, entry in self.builtin.items() if entry.target == target), target)
+        spec = Spec(named, write_parameters(plugin))
+        return Spelled(str(spec), plugin, self._only_here(plugin, spec))
+
+    def _only_here(self, plugin: Any, spec: Spec) -> str:  # noqa: ANN401 - a plug-in of this kind
+        cls = type(plugin)
+        if "<locals>" in cls.__qualname__:
+            return f"{cls.__qualname__} is defined inside a function: move it to the top of a module"
+        if cls.__module__ in {"__main__", "__mp_main__"}:
+            return f"{cls.__qualname__} is defined in this session: move it to a module or a .py file"
+        try:
+            same = identity(self.create(Spec.parse(str(spec)))) == identity(plugin)
+        except UsageError as error:
+            return str(error)
+        return "" if same else f"a parameter of {cls.__qualname__} cannot be written in a spec ({spec})"
+
+    def _check_members(self, plugin: object, name: str) -> None:
+        missing = [member for member in self.members if not hasattr(plugin, member)]
+        if missing:
+            all_of = ", ".join(self.members)
+            raise UsageError(f"{self.kind} {name!r} has no {', '.join(missing)}: a {self.kind} needs {all_of}")
+
+    def _listed(self, name: str, entry: Entry) -> Listed:
+        try:
+            return Listed(name, entry.summary, entry.extra, tuple(parameters_of(self.load(name))), "")
+        except UsageError as error:
+            return Listed(name, entry.summary, entry.extra, (), str(error))
 
     def _entry(self, name: str) -> Entry:
         # Reading the entry points of every distribution takes a while: a built-in name needs none of them.
         if name in self.builtin:
             return self.builtin[name]
+        known, colon, rest = name.partition(":")
+        if colon:
+            if known in self.builtin:
+                raise UsageError(f"{rest!r} in {name!r} is not key=value")
+            return Entry(name, "")
         entries = self.entries()
         if name not in entries:
             hint = nearest(name, entries) or f" Known: {', '.join(sorted(entries))}."
             raise UsageError(f"unknown {self.kind} {name!r}.{hint}")
         return entries[name]
 
-    def _load(self, name: str, entry: Entry) -> Any:  # noqa: ANN401 - a class of the third party's choice
-        module, _, attribute = entry.target.partition(":")
-        try:
-            return getattr(importlib.import_module(module), attribute)
-        except AttributeError as error:
-            raise UsageError(f"{self.kind} {name!r} cannot be loaded from {entry.target}: {error}") from error
-        except ImportError as error:
-            if entry.extra:
-                raise MissingExtraError(f"{self.kind} {name!r} needs {error.name}, which", extra=entry.extra) from error
-            raise UsageError(f"{self.kind} {name!r} cannot be loaded from {entry.target}: {error}") from error
+
+def _reason(error: Exception) -> str:
+    """Return the error in one line, with its type unless the message was written for users."""
+    said = " ".join(str(error).split())
+    return said if isinstance(error, UsageError) else f"{type(error).__name__}: {said}"
+
+
+def _check_class(cls: object, what: str) -> None:
+    if not isinstance(cls, type) or not is_dataclass(cls):
+        raise UsageError(f"{what} is not a dataclass: write @dataclass(frozen=True, kw_only=True) above its class")
 
 
 def positive(plugin: object, *names: str) -> None:
@@ -156,34 +187,11 @@ def not_negative(plugin: object, *names: str) -> None:
 
 def identity(plugin: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
     """Return all that decides what the plug-in does, as plain values: its class, version and parameters."""
+    cls = type(plugin)
+    file = file_of(cls.__module__)
     return {
-        "class": f"{type(plugin).__module__}:{type(plugin).__qualname__}",
+        # A plug-in file is known by its name, wherever it lies: its code is hashed beside this.
+        "class": f"{file.name if file else cls.__module__}:{cls.__qualname__}",
         "version": getattr(plugin, "version", "0"),
-        **{f.name: getattr(plugin, f.name) for f in dataclasses.fields(plugin) if f.init},
+        **values_of(plugin),
     }
-
-
-def _convert(text: str, hint: Any, *, where: str) -> Any:  # noqa: ANN401 - the field's own type
-    options = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
-    if type(None) in options and text.lower() == "none":
-        return None
-    kind = next(option for option in options if option is not type(None))
-    if typing.get_origin(kind) is typing.Literal:
-        allowed = typing.get_args(kind)
-        if text in allowed:
-            return text
-        raise UsageError(f"{where} is {text!r}; it must be one of {', '.join(map(str, allowed))}")
-    try:
-        value = _flag(text) if kind is bool else kind(text)
-    except (TypeError, ValueError):
-        article = {"int": "a whole number", "float": "a number", "bool": "true or false"}
-        raise UsageError(f"{where} is {text!r}; it must be {article.get(kind.__name__, kind.__name__)}") from None
-    if kind is int and abs(value) > _LARGEST:
-        raise UsageError(f"{where} is {text!r}; it must be at most {_LARGEST:,}")
-    return value
-
-
-def _flag(text: str) -> bool:
-    if text.lower() not in _TRUE | _FALSE:
-        raise ValueError(text)
-    return text.lower() in _TRUE

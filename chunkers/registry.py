@@ -6,6 +6,7 @@ from chunkers.types import Chunker
 CHUNKERS: Registry[Chunker] = Registry(
     kind="chunker",
     group="chunkbench.chunkers",
+    members=("version", "lossless", "limit", "split"),
     builtin={
         "fixed-lines": Entry("chunkers.fixed_lines:FixedLines", "blocks of n lines"),
         "fixed-tokens": Entry("chunkers.fixed_tokens:FixedTokens", "blocks of n tokens of a named tokenizer"),

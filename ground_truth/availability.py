@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import NamedTuple
 
+from chunkers.errors import UsageError
 from ground_truth.places import places
 from ground_truth.registry import DATASETS
 
@@ -27,8 +27,14 @@ def availability() -> list[Availability]:
     """Return every dataset with what it needs; the loaders are imported, the data is not read."""
     rows = []
     for name, entry in sorted(DATASETS.entries().items()):
-        module, _, attribute = entry.target.partition(":")
-        needs = getattr(getattr(importlib.import_module(module), attribute), "needs", "")
+        needs = _needs(name)
         looked = tuple(places(_DEFAULT_NAMES[name])) if name in _DEFAULT_NAMES else ()
         rows.append(Availability(name, entry.summary, needs, looked, next((p for p in looked if p.exists()), None)))
     return rows
+
+
+def _needs(name: str) -> str:
+    try:
+        return str(getattr(DATASETS.load(name), "needs", ""))
+    except UsageError:
+        return ""  # `Registry.listed` says why it cannot be loaded

@@ -6,6 +6,7 @@ from ground_truth.types import DatasetLoader
 DATASETS: Registry[DatasetLoader] = Registry(
     kind="dataset",
     group="chunkbench.datasets",
+    members=("version", "load"),
     builtin={
         "installed": Entry(
             "ground_truth.datasets.installed:Installed",

@@ -6,6 +6,7 @@ from indexing.types import Encoder, Retriever
 ENCODERS: Registry[Encoder] = Registry(
     kind="embedder",
     group="chunkbench.embedders",
+    members=("version", "max_tokens", "identity", "encode", "count_tokens"),
     builtin={
         "minilm": Entry("indexing.encoders.minilm:MiniLM", "all-MiniLM-L6-v2, inside the package: the default"),
         "st": Entry(
@@ -21,6 +22,7 @@ ENCODERS: Registry[Encoder] = Registry(
 RETRIEVERS: Registry[Retriever] = Registry(
     kind="retriever",
     group="chunkbench.retrievers",
+    members=("version", "uses_vectors", "search"),
     builtin={
         "dense": Entry("indexing.dense:Dense", "inner product with FAISS: exact, or index=hnsw|ivf"),
         "bm25": Entry("indexing.bm25:BM25", "words, with identifiers split"),

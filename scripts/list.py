@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from chunkers.plugins import Parameter, Registry
+
 _KINDS = ("chunkers", "embedders", "retrievers", "datasets", "measures", "rules")
-_ONLY_IN_JSON = {"aliases", "citation", "properties", "direction", "range", "looked"}
+_ONLY_IN_JSON = {"aliases", "citation", "properties", "direction", "range", "looked", "pattern", "definition", "broken"}
 """Columns that would leave no room for the others in a terminal."""
 
 
@@ -16,7 +19,7 @@ _ONLY_IN_JSON = {"aliases", "citation", "properties", "direction", "range", "loo
 @click.argument("kind", type=click.Choice(_KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, with all that is known of each.")
 def command(*, kind: str, as_json: bool) -> None:
-    """Print every chunker, embedder, retriever, dataset, measure or overlap rule with one line each."""
+    """Print every chunker, embedder, retriever, dataset, measure or overlap rule, with its parameters and defaults."""
     rows = _rows(kind)
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
@@ -26,48 +29,74 @@ def command(*, kind: str, as_json: bool) -> None:
     from scripts.console import console
 
     table = Table(box=None, pad_edge=False)
-    shown = [name for name in rows[0] if name not in _ONLY_IN_JSON]
+    shown = [name for name in rows[0] if name not in _ONLY_IN_JSON and any(row[name] for row in rows)]
     for name in shown:
         table.add_column(name, overflow="fold", no_wrap=name == shown[0])
     for row in rows:
         table.add_row(*(_cell(row[name]) for name in shown))
-    console(100).print(table, markup=False)
+    console(120).print(table, markup=False)
 
 
 def _rows(kind: str) -> list[dict[str, Any]]:
+    if kind == "rules":
+        from ground_truth.rules import describe_rules
+
+        return [{"name": name, "what": what} for name, what in describe_rules().items()]
+    registry = _registry(kind)
+    extra: Mapping[str, Mapping[str, Any]] = _facts(kind)
+    rows = []
+    for each in registry.listed():
+        parameters = [parameter._asdict() for parameter in each.parameters]
+        what = f"broken: {each.broken}" if each.broken else each.summary
+        plain = {"name": each.name, "what": what, "parameters": parameters, "extra": each.extra, "broken": each.broken}
+        rows.append({**plain, **extra.get(each.name, {})})
+    every = dict.fromkeys(name for row in rows for name in row)
+    return [{name: row.get(name) for name in every} for row in rows]
+
+
+def _facts(kind: str) -> dict[str, dict[str, Any]]:
+    """Return what only plug-ins of this kind have, by name."""
     if kind == "measures":
         from evaluation.measures.registry import describe_measures
 
-        return [record._asdict() for record in describe_measures()]
+        facts = {}
+        for record in describe_measures():
+            each = record._asdict()
+            facts[each.pop("key")] = {"name": each["pattern"], "what": each["definition"], **each}
+        return facts
     if kind == "datasets":
         from ground_truth.availability import availability
 
-        return [
-            {
-                "name": row.name,
-                "what": row.summary,
+        return {
+            row.name: {
                 "needs": row.needs,
                 "looked": [str(path) for path in row.looked],
                 "found": str(row.found) if row.found else None,
             }
             for row in availability()
-        ]
-    if kind == "rules":
-        from ground_truth.rules import describe_rules
-
-        return [{"name": name, "what": what} for name, what in describe_rules().items()]
-    return [
-        {"name": name, "what": entry.summary, "extra": entry.extra} for name, entry in _registry(kind).entries().items()
-    ]
+        }
+    return {}
 
 
-def _registry(kind: str) -> Any:  # noqa: ANN401 - a registry of one of four kinds
+def _registry(kind: str) -> Registry[Any]:
+    if kind == "measures":
+        from evaluation.measures.registry import MEASURES
+
+        return MEASURES
     from chunkers.registry import CHUNKERS
     from ground_truth.registry import DATASETS
     from indexing.registry import ENCODERS, RETRIEVERS
 
-    return {"chunkers": CHUNKERS, "embedders": ENCODERS, "retrievers": RETRIEVERS, "datasets": DATASETS}[kind]
+    kinds: dict[str, Registry[Any]] = {
+        "chunkers": CHUNKERS,
+        "embedders": ENCODERS,
+        "retrievers": RETRIEVERS,
+        "datasets": DATASETS,
+    }
+    return kinds[kind]
 
 
 def _cell(value: object) -> str:
-    return "" if value is None else ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(str(Parameter(**each)) if isinstance(each, dict) else str(each) for each in value)
+    return "" if value is None else str(value)

@@ -148,7 +148,7 @@ def test_a_missing_path_is_a_usage_error_for_every_dataset(name: str, tmp_path: 
         "repoeval": f"repoeval:path={tmp_path}/absent",
         "beir": f"beir:path={tmp_path}/absent",
     }.get(name, f"{name}:path={tmp_path}/absent,root={tmp_path},repos={tmp_path}")
-    fields = DATASETS._load(name, DATASETS.builtin[name]).__dataclass_fields__
+    fields = DATASETS.load(name).__dataclass_fields__
     spec = ",".join(part for part in spec.split(",") if part.split("=")[0].split(":")[-1] in fields)
     with pytest.raises(UsageError):
         DATASETS.create(spec).load()

@@ -207,7 +207,7 @@ def test_a_plugin_that_is_not_what_it_should_be_is_one_line() -> None:
         },
     )
     for spec, told in (
-        ("gone", "cannot be loaded from"),
+        ("gone", "cannot be loaded: .* has no Gone. It has: Sample, Stubborn."),
         ("plain", "is not a dataclass"),
         ("stubborn", "stubborn: never"),
         ("sample:path=x,count=99999999999999999999", "at most 1,000,000,000,000"),

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import sys
-from pathlib import Path
 from typing import Any
 
+from chunkers.plugin_code import code_hash, module_files
 from chunkers.plugins import identity
 
 
 def plugin_inputs(plugin: Any) -> dict[str, Any]:  # noqa: ANN401 - any plug-in
     """Return what decides a plug-in's output: its class, version, parameters and code."""
-    return {**identity(plugin), "code": code_of(type(plugin).__module__)}
+    return {**identity(plugin), "code": code_hash(type(plugin))}
 
 
 @functools.cache
 def code_of(module: str) -> str:
     """Return a hash of the Python files of the module's outermost package, or of the module alone."""
-    top = sys.modules[module.partition(".")[0]]
-    file = Path(str(top.__file__))
-    files = sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file]
     digest = hashlib.sha256()
-    for each in files:
+    for each in module_files(module):
         digest.update(each.name.encode() + b"\0" + each.read_bytes())
     return digest.hexdigest()[:16]

@@ -14,6 +14,7 @@ from evaluation.measures.measure import Measure
 MEASURES: Registry[Measure] = Registry(
     kind="measure",
     group="chunkbench.measures",
+    members=("version", "label", "name", "needs", "range", "direction", "score"),
     builtin={
         "ndcg": Entry("evaluation.measures.ndcg:Ndcg", "discounted gain over the ideal of the full judgements"),
         "precision": Entry("evaluation.measures.precision:Precision", "relevant among the first k, over k"),
@@ -119,6 +120,8 @@ _UNDERSCORE = re.compile(r"_(?:at_|cut_)?(?=\d+k?_?[a-z]*(?:[(:]|\Z))")
 class Description(NamedTuple):
     """A measure as `chunkbench list measures` shows it."""
 
+    key: str
+    """Its line of the registry."""
     pattern: str
     definition: str
     citation: str
@@ -129,10 +132,39 @@ class Description(NamedTuple):
     aliases: tuple[str, ...]
 
 
+def parse_measure(name: str) -> Measure:
+    """Return the measure that the name stands for, in any spelling: ndcg@5, ndcg_at_5, nDCG@5, precision@5(rel>=2).
+
+    A measure of one's own is written as my_measures.py:Class,cutoff=5 or as my_measures:Class,cutoff=5.
+    """
+    return _own_measure(name) or _registered(name)
+
+
+def _own_measure(name: str) -> Measure | None:
+    """Return the measure of a class that the name points to, or None where it names a registered one."""
+    where, colon, _ = name.partition(":")
+    if not colon or _label_of(where) in measure_names():
+        return None
+    try:
+        spec = Spec.parse(name)
+    except UsageError:
+        return None
+    if not spec.is_target:
+        return None
+    measure = MEASURES.create(spec)
+    if measure.label in measure_names() and type(measure) is not measure_class(measure.label):
+        raise UsageError(f"{spec} is called {measure.label}, as a registered measure is: give it a label of its own")
+    return measure
+
+
+def _label_of(text: str) -> str:
+    label = text.partition("@")[0].strip().lower().replace("-", "_")
+    return _ALIASES.get(label, label)
+
+
 # Finding the entry points of other distributions reads every installed package: once per name is enough.
 @functools.lru_cache(maxsize=4096)
-def parse_measure(name: str) -> Measure:
-    """Return the measure that the name stands for, in any spelling: ndcg@5, ndcg_at_5, nDCG@5, precision@5(rel>=2)."""
+def _registered(name: str) -> Measure:
     text = name.strip().lower().replace("-", "_").replace("α", "alpha").replace(" ", "")
     if "@" not in text:
         text = _UNDERSCORE.sub("@", text, count=1)
@@ -146,9 +178,10 @@ def parse_measure(name: str) -> Measure:
 
 
 def describe_measures() -> list[Description]:
-    """Return what each measure is, in the order of the registry."""
+    """Return what each measure is, in the order of the registry; one that cannot be loaded is left out."""
     return [
         Description(
+            key=key,
             pattern=cls.pattern,
             definition=cls.definition,
             citation=cls.citation,
@@ -164,8 +197,13 @@ def describe_measures() -> list[Description]:
 
 @functools.cache
 def measure_classes() -> dict[str, type[Measure]]:
-    """Return the class behind each line of the registry."""
-    return {key: cast("type[Measure]", MEASURES._load(key, entry)) for key, entry in MEASURES.entries().items()}  # noqa: SLF001 - the registry of this kind
+    """Return the class behind each line of the registry; `Registry.listed` names those that cannot be loaded."""
+    return {each.name: measure_class(each.name) for each in MEASURES.listed() if not each.broken}
+
+
+def measure_class(key: str) -> type[Measure]:
+    """Return the class behind one line of the registry."""
+    return cast("type[Measure]", MEASURES.load(key))
 
 
 @functools.cache
@@ -204,7 +242,7 @@ def _label(label: str, *, has_unit: bool, name: str) -> str:
 
 def _options(text: str, label: str) -> list[tuple[str, str]]:
     """Read ``rel>=2,alpha=0.5`` and, for a measure that has a main option, a bare value."""
-    cls: Any = measure_classes()[label] if text else None
+    cls: Any = measure_class(label) if text else None
     options = []
     for item in filter(None, text.split(",")):
         if item.startswith("rel>"):

@@ -1,0 +1,97 @@
+"""The code behind a plug-in, as a hash: a changed plug-in is never answered from a cache."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from chunkers.targets import file_digest, file_of
+
+_MADE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__dataclass_fields__", "__dataclass_params__"}
+_MADE |= {"__annotations__", "__annotate_func__", "__annotations_cache__", "__static_attributes__", "_abc_impl"}
+"""Attributes of a class that Python makes from the others, or whose text differs from process to process."""
+
+
+def code_hash(cls: type) -> str:
+    """Return a hash of the code that decides what the class does.
+
+    A plug-in file is hashed alone, a package whole. A class without a file (a notebook's), or one made inside a
+    function, is hashed with the functions, classes and constants that it reaches.
+    """
+    if file_of(cls.__module__):
+        return file_digest(cls.__module__)
+    digest = hashlib.sha256()
+    for path in module_files(cls.__module__):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    if "<locals>" in cls.__qualname__ or not module_files(cls.__module__):
+        for part in _reached(cls, home=cls.__module__, seen=set()):
+            digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def module_files(module: str) -> list[Path]:
+    """Return the Python files of the outermost regular package that holds the module, or the module's own file."""
+    parts = module.split(".")
+    for count in range(1, len(parts) + 1):
+        found = sys.modules.get(".".join(parts[:count]))
+        file = getattr(found, "__file__", None)
+        if file:  # a namespace package has none
+            path = Path(file)
+            return sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path] * path.is_file()
+    return []
+
+
+def _reached(value: Any, *, home: str, seen: set[int]) -> Iterator[str]:  # noqa: ANN401 - any object of a namespace
+    """Yield what the value is made of, without line numbers, and what it names in its own module.
+
+    An object whose text holds its address hashes differently in every process: too often rather than too rarely.
+    """
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    reach = functools.partial(_reached, home=home, seen=seen)
+    if isinstance(value, ModuleType):
+        yield value.__name__
+    elif isinstance(value, (type, FunctionType)) and value.__module__ != home:
+        yield f"{value.__module__}:{value.__qualname__}"
+    elif isinstance(value, type):
+        yield f"class {value.__qualname__}"
+        for part in (*value.__bases__, *(vars(value)[name] for name in sorted(vars(value).keys() - _MADE))):
+            yield from reach(part)
+    elif isinstance(value, FunctionType):
+        yield from _code(value.__code__)
+        yield repr((value.__name__, value.__defaults__, value.__kwdefaults__))
+        for part in (cell.cell_contents for cell in value.__closure__ or ()):
+            yield from reach(part)
+        for name in sorted(_names(value.__code__) & value.__globals__.keys()):
+            yield name
+            yield from reach(value.__globals__[name])
+    elif isinstance(value, (classmethod, staticmethod)):
+        yield from reach(value.__func__)
+    elif isinstance(value, property):
+        yield from reach(value.fget)
+    else:
+        yield _text(value)
+
+
+def _text(value: object) -> str:
+    return repr(sorted(map(repr, value))) if isinstance(value, (set, frozenset)) else repr(value)
+
+
+def _code(code: CodeType) -> Iterator[str]:
+    yield repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code(constant)
+        else:
+            yield _text(constant)
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
