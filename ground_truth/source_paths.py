@@ -18,7 +18,12 @@ _PROSE_AND_SETTINGS = frozenset(
 def is_source(path: str) -> bool:
     """Return whether a path is that of a program's source: neither prose, data nor settings."""
     language = language_of(path)
-    return language is not None and language not in DATA_LANGUAGES | _PROSE_AND_SETTINGS
+    return language is not None and is_source_language(language)
+
+
+def is_source_language(language: str) -> bool:
+    """Return whether a language is that of programs: neither of prose, data nor settings."""
+    return language not in DATA_LANGUAGES | _PROSE_AND_SETTINGS
 
 
 def is_test_file(path: str) -> bool:

@@ -91,7 +91,7 @@ def test_the_seed_decides_the_draw_and_nothing_else(tmp_path: Path) -> None:
     """The same seed draws the same; another draws another; a draw is part of a larger one."""
     words = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
     body = "\n".join(
-        f'def f{n}(x):\n    """Compute the {word} value from x."""\n    y = x\n    y += {n}\n    return y\n'
+        f'def f{n}(x):\n    """Compute the {word} angle of a triangle."""\n    y = x\n    y += {n}\n    return y\n'
         for n, word in enumerate(words)
     )
     (tmp_path / "m.py").write_text(body)
@@ -106,13 +106,41 @@ def test_the_seed_decides_the_draw_and_nothing_else(tmp_path: Path) -> None:
     assert mine_docstrings(folder, limit=4).dropped["over the cap"] == 6
 
 
-def test_a_text_of_several_definitions_is_no_query(tmp_path: Path) -> None:
-    """Two functions with one docstring would make a wrong answer of a right one."""
-    one = 'def {0}(x):\n    """Do the very same thing."""\n    y = x\n    y += 1\n    return y\n'
-    (tmp_path / "m.py").write_text(one.format("a") + one.format("b"))
+ONE = 'def {0}(x):\n    """{1}"""\n    y = x + {2}\n    y += 1\n    y *= {2}\n    return y\n'
+
+
+def test_one_question_of_several_definitions_has_alternatives(tmp_path: Path) -> None:
+    """Equal but for case, punctuation and articles: one query, any of its places suffices."""
+    text = "Scale the tall tree twice{}"
+    (tmp_path / "m.py").write_text(ONE.format("a", text.format("."), 1) + ONE.format("b", text.format("").upper(), 2))
+    mined = mine_docstrings(walk(tmp_path))
+    assert [query.text for query in mined.queries] == ["Scale the tall tree twice."]
+    assert [(note.start_line, note.end_line, note.alternative) for note in mined.annotations] == [
+        (1, 6, "1"),
+        (7, 12, "2"),
+    ]
+    assert mined.dropped == {"same question as another, now its alternative": 1}
+
+
+def test_near_identical_definitions_are_alternatives_of_each_other(tmp_path: Path) -> None:
+    """Whoever asks for the one is served as well by its copy; names and documentation aside."""
+    (tmp_path / "m.py").write_text(
+        ONE.format("a", "Scale the tall tree.", 1) + ONE.format("b", "Grow a small bush.", 1)
+    )
+    mined = mine_docstrings(walk(tmp_path))
+    places = {
+        query.text: [note.start_line for note in mined.annotations if note.query_id == query.id]
+        for query in mined.queries
+    }
+    assert places == {"Scale the tall tree.": [1, 7], "Grow a small bush.": [7, 1]}
+
+
+def test_a_question_of_many_places_is_not_asked(tmp_path: Path) -> None:
+    """What four definitions answer says too little to tell one from the other."""
+    (tmp_path / "m.py").write_text("".join(ONE.format(f"f{n}", "Scale the tall tree.", n) for n in range(4)))
     mined = mine_docstrings(walk(tmp_path))
     assert not mined.queries
-    assert mined.dropped == {"several definitions have this text": 2}
+    assert mined.dropped == {"asked of many places": 4}
 
 
 @pytest.mark.parametrize(

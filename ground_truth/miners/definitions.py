@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from chunkers.types import SourceFile
 from ground_truth.miners.doc_comments import STYLES, commented_definitions
 from ground_truth.miners.python_docstrings import python_definitions
 from ground_truth.miners.types import Definition
+from ground_truth.types import HiddenSpan
 
 _FINDERS: dict[str, Callable[[bytes], list[Definition]]] = {
     "python": python_definitions,
@@ -22,6 +23,20 @@ def definitions(source: SourceFile) -> Sequence[Definition]:
     finder = _FINDERS.get(source.language or "")
     # Remembered, since what a dataset mines it masks next.
     return tuple(finder(source.data)) if finder else ()
+
+
+def hidden_docstrings(source: SourceFile) -> tuple[HiddenSpan, ...]:
+    """Return the documentation of every definition of a file, delimiters included, sorted and without overlaps."""
+    spans = sorted({span for definition in definitions(source) for span in definition.comment_spans})
+    return tuple(HiddenSpan(source.repo, source.path, start, end) for start, end in _joined(spans))
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    end = 0
+    for start, stop in spans:
+        if stop > end:
+            yield max(start, end), stop
+            end = stop
 
 
 def minable_languages() -> frozenset[str]:

@@ -129,7 +129,12 @@ def _definition(node: Node, data: bytes, style: Style, *, is_function: bool) -> 
         doc_spans=spans,
         body_lines=_count_lines(body, data) if body is not None else 0,
         is_overload=body is None,
+        comment_spans=((comments[0].start_byte, comments[-1].start_byte + len(_stripped(comments[-1], data))),),
     )
+
+
+def _stripped(comment: Node, data: bytes) -> bytes:
+    return data[comment.start_byte : comment.end_byte].rstrip(b"\r\n")
 
 
 def _above(node: Node, data: bytes, style: Style) -> tuple[Node, list[Node]]:

@@ -50,6 +50,7 @@ def _definition(node: Node, data: bytes) -> Definition | None:
         doc_spans=spans,
         body_lines=sum(1 for line in rest.split(b"\n") if line.strip()),
         is_overload=b"overload" in decorators or b"abstractmethod" in decorators,
+        comment_spans=((strings[0].start_byte, strings[-1].end_byte),),
     )
 
 

@@ -1,38 +1,94 @@
-"""From documentation to a query: its first sentence or two, without markup."""
+"""From documentation to a query: its first sentence or two, without markup, and what makes a text no query."""
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Callable
+
+from ground_truth.miners.english import FILLERS
 
 MIN_WORDS, MAX_WORDS = 4, 60
+MIN_CONTENT_WORDS = 3
 _ENOUGH_WORDS = 6
-_ROLE = re.compile(r":(?:[a-z]+:)?[a-z]+:`~?\.?([^`<]*?)(?:\s*<[^`]*>)?`")
-_INLINE_TAG = re.compile(r"\{@\w+\s+([^}]*)\}")
-_XML_REFERENCE = re.compile(r"<(?:see|paramref|typeparamref)\s+\w+=\"(?:\w:)?([^\"]*)\"\s*/>")
-_MARKUP_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])?")
-_MARKS = re.compile(r"[`*]+|(?<!\w)\+(?=\w+\+)|(?<=\w)\+(?!\w)")
-# Where prose ends and lists of parameters begin.
-_SECTION = re.compile(
-    r"\n\s*\n|\n\s*(?:[:@\\](?!see\b)\w+|Args?:|Arguments:|Parameters?:?\s*$|Returns?:|Raises:|Examples?:|>>>|-{3,}|={3,}|"
-    r"\.\. |[#*-] |\d+\. |\[[^\]]+\]:\s)",
-    re.MULTILINE,
+
+_SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL | re.IGNORECASE)
+# Tags that wrap prose: their mark goes, the prose stays.
+_LEADING_TAG = re.compile(
+    r"\A\s*(?:[@\\](?:brief|short|summary|description|desc|details?|internal|private|public|method|function|fn"
+    r"|remarks)\b"
+    r":?[ \t]*"
+    r"|(?:Public|Internal|Private|Protected|Summary|Description|Synopsis|Usage|Purpose)\s*:[ \t]*\n?)+",
+    re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+(?=[A-Z\"'(`])")
-_EMPTY_PHRASES = (
-    "deprecated",
-    "see ",
-    "see:",
-    "inherit",
-    "override",
-    "overridden",
-    "same as",
-    "initializes a new instance",
-    "alias ",
-    ":",
-    "@",
-    "..",
-    ">>>",
+# Where prose ends: an empty line, a tag, a list of parameters, an example, a table, a heading, code.
+_SECTION = re.compile(
+    r"\n\s*\n"
+    r"|(?:^|\n)\s*(?:[:@](?![a-z:]+:`)(?!see\b|link\b)\w+|\\(?!c |a |p |e |ref |b )\w+"
+    r"|(?:Args?|Arguments|Params?|Parameters?|Attributes|Keyword Args|Returns?|Yields?|Raises|Throws|Examples?"
+    r"|Usage|Notes?"
+    r"|Warnings?|See Also|References|Since|Globals|Outputs?|Inputs?)(?::(?=\s|$)|\s*(?:\n|$))"
+    r"|\w+\s+-\s+(?:The|A|An)\b"
+    r"|>>>|iex>|\$ |-{3,}|={3,}|~{3,}|```|\.\. |[#*+-] |\d+[.)] |\[[^\]]+\]:\s)"
+    r"|\s[@\\](?:params?|returns?|throws|exception|since|author|see|type|example|deprecated|tparam|sa|note|retval)\b"
+    r"|<(?:p|pre|ul|ol|li|blockquote|table)\b[^>]*>|<br ?/?>\s*<br",
+)
+_ROLE = re.compile(r":(?:[a-z]+:){0,2}[a-z]+:`[~!]?\.?([^`<]*?)(?:\s*<[^`]*>)?`")
+_TAGGED_LINK = re.compile(r"\{@(?:link|linkplain|see)\s+(?:[^\s}|]+[\s|]+)?([^}]*)\}")
+_TAGGED_NAME = re.compile(r"\{@(?:link|linkplain|code|literal|value|see)\s+#?([^}\s|]+)\}")
+_INLINE_TAG = re.compile(r"\{@\w+\s+([^}]*)\}|[\\@](?:c|a|p|e|b|ref|link|em)\s+(?=\S)")
+_INHERITED = re.compile(r"\{@inheritDoc\}|<inheritdoc\b[^>]*>", re.IGNORECASE)
+_XML_REFERENCE = re.compile(r"<(?:see|seealso|paramref|typeparamref)\s+\w+=\"(?:\w:)?([^\"]*)\"\s*/>")
+_HTML_TAG = re.compile(
+    r"</?(?:p|br|b|i|u|em|strong|code|tt|kbd|var|a|ul|ol|li|dl|dt|dd|div|span|sub|sup|small|h[1-6]|font|c|para"
+    r"|see|summary"
+    r"|remarks|value|returns|example|list|item|term|description|pre|blockquote|table|tr|td|th)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_AUTOLINK = re.compile(r"<(?:https?|mailto):[^>\s]*>")
+_LINK = re.compile(r"!?\[([^\]\[]+)\](?:\([^)]*\)|\[[^\]]*\])")
+_SHORTCUT = re.compile(r"\[(`[^`\]]+`|[A-Za-z_][\w.:#]*(?:\(\))?)\](?![\w(\[])")
+_RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{0,2}|`([^`]+)`_{1,2}")
+_HADDOCK = re.compile(r"(?<![\w'])'([A-Za-z_][\w.']*)'(?!\w)|(?<![\w@])@([^@\n]+)@(?!\w)")
+_MARKS = re.compile(r"[`*]+|(?<!\w)\+(?=\w+\+)|(?<=\w)\+(?!\w)|\|(?=\w+\|)|(?<=\w)\|")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<!cf\.)(?<!resp\.)\s+(?=[A-Z\"'(`])")
+_AFTER_NAME = re.compile(r"^(?:\([^)]*\))?\s*(?:\([\d,]+\)\s*)?(?:[:=–—]+|--?)?\s+")
+
+_ADJECTIVES = "thin simple small convenience convenient backwards?[- ]compatible internal private public common little"
+_EMPTY = re.compile(
+    r"^(?:deprecated|obsolete|see\b|inherit|override[sn]?\b|overridden|same as|alias\b|similar to|like\b|as \w+, but"
+    r"|version of|variant of|implements? (?:the )?[\w.:#`]+(?: interface| method| protocol)?\.?$"
+    r"|implementation (?:of|for)\b"
+    rf"|(?:a |an |the )?(?:(?:{_ADJECTIVES.replace(' ', '|').replace('[-|]', '[- ]')}) )*"
+    r"(?:wrapper|short-?cut|short ?hand|alias|proxy|stub|placeholder|hook|callback|api|interface|entry ?point"
+    r"|convenience"
+    r"|helper (?:function|method|for|to)|overload|version|equivalent|accessor|getter|setter|constructor|test|mixin"
+    r"|(?:default )?implementation|a?sync\w* version)\b"
+    r"|not implemented|do not use|don't use|(?:for )?internal use|for testing|used (?:by|in|for|to|when|internally)\b"
+    r"|called (?:by|when|from|if|after|before|on)\b|this (?:is|was|function is|method is|test|class|should)\b"
+    r"|these are\b"
+    r"|it is\b|todo\b|fixme\b|note\b|warning\b|please\b|example\b|tests? (?:that|for|if|whether|the)\b|:|@|\.\."
+    r"|>>>|\W*$)",
+    re.IGNORECASE,
+)
+_CONSTRUCTOR = re.compile(
+    r"^(?:initiali[sz](?:e[sd]?|ing|er|ation)\b|inits?\b|construct(?:s|or|ing)?\b|instantiat\w*"
+    r"|(?:creates?|builds?|makes?|returns?|allocates?) (?:a |an |the )?(?:new |empty |fresh |default )*(?:\w+ )?"
+    r"(?:instance|object)\b"
+    r"|sets? up (?:the|a|an|this) (?:instance|object|class)\b|(?:default|copy|move|primary|main) constructor"
+    r"|new instance)",
+    re.IGNORECASE,
+)
+_CONSTRUCTORS = frozenset(
+    "__init__ __new__ __post_init__ __init_subclass__ constructor initialize init __construct".split()
+)
+_SYMBOLS = re.compile(
+    r"==|!=|[<>]=|=>|->|<-|::=|\s[=<>|&]\s|\w\[\w*\]|&&|\|\||[{}]|\)\(|^\W*\w+\(.*\)\.?$|\\[a-z]+\{|\$\w|\s%\w\b"
+)
+_PARAMETERS = re.compile(
+    r"^(?:params?|args?|arguments?|parameters?|returns?|inputs?|outputs?|usage|keys?|options?|type)\s*[:–-]"
+    r"|^\w+\s*[:–]\s+\S",
+    re.IGNORECASE,
 )
 
 
@@ -41,34 +97,67 @@ def query_text(doc: str, name: str = "") -> str:
 
     A text that begins with the definition's own name, as all of Go's do, goes without it: the name is in the code.
     """
-    summary = re.search(r"<summary>(.*?)</summary>", doc, re.DOTALL)
-    text = (summary[1] if summary else doc).strip()
-    text = _SECTION.split("\n" + text if text.startswith((":", "@")) else text, maxsplit=1)[0]
-    for pattern in (_ROLE, _INLINE_TAG, _XML_REFERENCE, _LINK):
-        text = pattern.sub(r"\1", text)
-    text = " ".join(_MARKS.sub("", _MARKUP_TAG.sub(" ", text)).split())
+    summary = _SUMMARY.search(doc)
+    text = _LEADING_TAG.sub("", _INHERITED.sub("", (summary[1] if summary else doc).strip())).strip()
+    text = _prose(_SECTION.split(text, maxsplit=1)[0])
     sentences = _SENTENCE_END.split(text)
     taken = sentences[0]
     if len(taken.split()) < _ENOUGH_WORDS and len(sentences) > 1:
         taken = f"{taken} {sentences[1]}"
-    if name and taken.startswith(f"{name} "):
-        taken = taken.removeprefix(name).strip()
-    return taken
+    return _without_name(taken, name).rstrip(":;,- ")
 
 
-def unfit(text: str) -> str:
-    """Return why a text is no good query, or nothing."""
+def _prose(text: str) -> str:
+    """Return a text without the markup of Sphinx, Markdown, Javadoc, XML comments, Doxygen and Haddock."""
+    for pattern in (_TAGGED_NAME, _TAGGED_LINK, _ROLE, _XML_REFERENCE):
+        text = pattern.sub(r"\1", text)
+    text = _INLINE_TAG.sub(lambda match: match[1] or "", text)
+    text = _RST_LINK.sub(lambda match: match[1] or match[2], text)
+    text = _AUTOLINK.sub("", _LINK.sub(r"\1", text))
+    text = _HADDOCK.sub(lambda match: match[1] or match[2], _SHORTCUT.sub(r"\1", text))
+    return " ".join(_MARKS.sub("", html.unescape(_HTML_TAG.sub(" ", text))).replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def _without_name(text: str, name: str) -> str:
+    """Return a text without the definition's name at its head: "Foo does x", "T.Foo() does x", "foo - does x"."""
+    if not name:
+        return text
+    head, _, rest = text.partition(" ")
+    bare = re.split(r"[.:#]+", re.sub(r"\(.*$", "", head.rstrip(":-–,")))[-1]
+    if bare != name or not rest:
+        return text
+    rest = _AFTER_NAME.sub("", f" {rest}" if not rest.startswith(("-", "–", ":", "=")) else rest).strip()
+    return re.sub(r"^(?:function|method) (?=\w+s )", "", rest)
+
+
+def unfit(text: str, name: str = "") -> str:
+    """Return why the text of a definition's documentation is no good query, or nothing."""
     words = len(text.split())
     if words < MIN_WORDS:
         return "too short"
     if words > MAX_WORDS:
         return "too long"
-    if text.lower().startswith(_EMPTY_PHRASES):
-        return "says nothing about the code"
-    if " = " in text or "::=" in text:
-        return "not English prose"
+    if name in _CONSTRUCTORS:
+        return "constructor phrase"
+    return next((reason for reason, is_so in _UNFIT if is_so(text)), "")
+
+
+def _is_foreign(text: str) -> bool:
     letters = [character for character in text if character.isalpha()]
     english = sum(character.isascii() for character in letters)
-    if english < 0.95 * len(letters) or len(letters) < 0.6 * len(text):
-        return "not English prose"
-    return ""
+    return english < 0.95 * len(letters) or len(letters) < 0.6 * len(text)
+
+
+def _is_vague(text: str) -> bool:
+    words = {word for word in re.findall(r"[a-z][a-z'_]+", text.lower()) if word not in FILLERS}
+    return len(words) < MIN_CONTENT_WORDS
+
+
+_UNFIT: tuple[tuple[str, Callable[[str], object]], ...] = (
+    ("says nothing about the code", _EMPTY.search),
+    ("constructor phrase", _CONSTRUCTOR.search),
+    ("list of parameters", _PARAMETERS.search),
+    ("not English prose", _SYMBOLS.search),
+    ("not English prose", _is_foreign),
+    ("says too little", _is_vague),
+)

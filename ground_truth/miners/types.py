@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ground_truth.types import Annotation, HiddenSpan, Query
 
@@ -25,6 +25,18 @@ class Definition(NamedTuple):
     body_lines: int
     """Lines with text in the body, the docstring left out."""
     is_overload: bool = False
+    comment_spans: tuple[tuple[int, int], ...] = ()
+    """Half-open bytes of the documentation with its delimiters: what an index hides."""
+
+
+class LanguageShare(NamedTuple):
+    """How much of a repository one language is, in code and in queries."""
+
+    code_bytes: int
+    """Without tests and generated files."""
+    candidates: int
+    """Questions that could have been asked."""
+    queries: int
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,16 @@ class Mined:
     """What an index must not show, sorted by repository, path and place, without overlaps: the text that the queries
     were made from, and its like."""
 
-    def counts(self) -> dict[str, int | dict[str, int]]:
-        """Return how many were kept, and how many dropped for each reason."""
-        return {"kept": len(self.queries), "dropped": dict(sorted(self.dropped.items()))}
+    languages: Mapping[str, LanguageShare] = field(default_factory=dict)
+    """The languages that were seen, most code first; empty for commits."""
+
+    def counts(self) -> dict[str, Any]:
+        """Return how many were kept, how many dropped for each reason, and each language's part of code and queries."""
+        told: dict[str, Any] = {"kept": len(self.queries), "dropped": dict(sorted(self.dropped.items()))}
+        if self.languages:
+            code = sum(share.code_bytes for share in self.languages.values()) or 1
+            told["languages"] = {
+                language: {"code_share": round(share.code_bytes / code, 4), "queries": share.queries}
+                for language, share in self.languages.items()
+            }
+        return told

@@ -1,0 +1,222 @@
+"""Comments inside bodies, and the statements that each of them introduces, in every language with comments."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from chunkers.languages import grammar, parser
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Query
+
+_COMMENT = re.compile(
+    r"(?:(?:line|block|multiline|multi_line|single_line|doc|document|documentation|statement|html|js|bracket)_)?comment"
+    r"|comment_(?:line|block)|Comment"
+)
+_FUNCTION = re.compile(
+    r"(?:.*_)?(?:function|func|fn|method|lambda|closure|constructor|destructor|initializer|procedure|proc|subroutine"
+    r"|subprogram|accessor|getter|setter|defun|init|deinit)"
+    r"(?:_(?:definition|declaration|item|expression|expr|statement|literal|body|block|def|define|clause|decl|left|defn))?"
+    r"|decorated_definition|macro_definition|defProc|create_function|function_or_value_defn|recipe"
+)
+_TYPE = re.compile(
+    r"(?:.*_)?(?:class|struct|interface|enum|module|namespace|trait|impl|object|protocol|record|union|type)"
+    r"(?:_(?:definition|declaration|item|specifier|def|decl|statement|alias))"
+    r"|class|module|.*(?:import|include|using|require|package)(?:_.*)?"
+)
+_CONTAINER = re.compile(
+    r"(?:.*_)?(?:block|body|statements|suite|stmts|exps|declarations|binds)|statement_list|body_statement|then|else|do"
+    r"|chunk|source|source_file|program|Block"
+)
+_BODIES = {
+    "zig": re.compile("Block"),
+    "haskell": re.compile("function|bind|do|local_binds"),
+    "ruby": re.compile("method|singleton_method|block|do_block|lambda"),
+    "bash": re.compile("function_definition|compound_statement|do_group|if_statement|case_item|subshell"),
+    "swift": re.compile(".*_declaration|lambda_literal|computed_.*"),
+    "scala": re.compile("function_definition|lambda_expression|block|indented_block|case_block|case_clause"),
+}
+"""Languages whose bodies are not told by the usual names of functions."""
+_ELIXIR_DEFINITIONS = frozenset(
+    (b"def", b"defp", b"defmacro", b"defmacrop", b"defn", b"defimpl", b"defmodule", b"test")
+)
+_ELIXIR_BODIES = frozenset((b"def", b"defp", b"defmacro", b"defmacrop", b"defn"))
+_MARK = re.compile(
+    r"^[ \t]*(?:/\*+!?|//[/!]*|\(\*+|\{-+[|^]?|<!--+|--\[=*\[|--+(?: ?[|^])?|\*+(?!/)|#+\|?|;+|%+|\"|'|!+|REM\b)[ \t]?",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[ \t]*(?:\*+/|\*+\)|-+\}|--+>|\]=*\]|\|#)[ \t]*$")
+
+
+class Comment(NamedTuple):
+    """A comment with its lines to itself; line comments that follow each other at one depth are one."""
+
+    start_byte: int
+    end_byte: int
+    text: str
+    """Without marks and indentation, a line feed between its lines."""
+
+
+class Lines(NamedTuple):
+    """1-based inclusive lines."""
+
+    first: int
+    last: int
+
+
+class Commented(NamedTuple):
+    """A comment and the statements below it, or why it introduces none."""
+
+    comment: Comment
+    lines: Lines | None
+    problem: str = ""
+
+
+def commented_blocks(data: bytes, language: str) -> Iterator[Commented]:
+    """Yield each comment that has its lines to itself, in document order; broken code gives what parses."""
+    from tree_sitter import QueryCursor
+
+    query = _query(language)
+    if query is None:
+        return
+    root = parser(language).parse(data).root_node
+    nodes = sorted(QueryCursor(query).captures(root).get("comment", []), key=lambda node: node.start_byte)
+    for group in _groups(nodes, data):
+        comment = Comment(group[0].start_byte, _end_byte(group[-1], data), _text(group, data))
+        lines, problem = _introduced(group, root, data, language)
+        yield Commented(comment, lines, problem)
+
+
+def has_comments(language: str | None) -> bool:
+    """Return whether the language's grammar knows comments."""
+    return language is not None and bool(_kinds(grammar(language)))
+
+
+@functools.cache
+def _query(language: str) -> Query | None:
+    from tree_sitter import Query
+
+    kinds = _kinds(grammar(language))
+    return Query(grammar(language), f"[{' '.join(f'({kind})' for kind in kinds)}] @comment") if kinds else None
+
+
+def _kinds(language: Language) -> list[str]:
+    return sorted({kind for kind in _named_kinds(language) if _COMMENT.fullmatch(kind)})
+
+
+def _named_kinds(language: Language) -> Iterator[str]:
+    for number in range(language.node_kind_count):
+        if language.node_kind_is_named(number) and language.node_kind_is_visible(number):
+            yield language.node_kind_for_id(number) or ""
+
+
+@functools.cache
+def _body_kinds(language: str) -> re.Pattern[str] | None:
+    """Return what a body's ancestors are called, or None where the grammar has nothing like a function."""
+    if language in _BODIES:
+        return _BODIES[language]
+    return _FUNCTION if any(map(_FUNCTION.fullmatch, _named_kinds(grammar(language)))) else None
+
+
+def _groups(nodes: list[Node], data: bytes) -> Iterator[list[Node]]:
+    """Yield the comments that have their lines to themselves; neighbours of one line each are joined."""
+    group: list[Node] = []
+    end = -1
+    for node in nodes:
+        if node.start_byte < end:  # inside another comment
+            continue
+        end = node.end_byte
+        if data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip():
+            continue
+        if group and not _follows(group[-1], node):
+            yield group
+            group = []
+        group.append(node)
+    if group:
+        yield group
+
+
+def _follows(above: Node, node: Node) -> bool:
+    rows = (above.start_point.row, last_row(above), node.start_point.row, last_row(node))
+    return rows[0] == rows[1] == rows[2] - 1 == rows[3] - 1 and above.start_point.column == node.start_point.column
+
+
+def last_row(node: Node) -> int:
+    """Return the last row with text; some grammars end a line comment after its line feed."""
+    at_line_start = node.end_point.column == 0 and node.end_point.row > node.start_point.row
+    return node.end_point.row - at_line_start
+
+
+def _end_byte(node: Node, data: bytes) -> int:
+    return node.start_byte + len(data[node.start_byte : node.end_byte].rstrip(b"\r\n"))
+
+
+def _text(group: list[Node], data: bytes) -> str:
+    raw = data[group[0].start_byte : group[-1].end_byte].decode("utf-8", "replace")
+    return "\n".join(_END.sub("", _MARK.sub("", line)).rstrip() for line in raw.splitlines()).strip()
+
+
+def _introduced(group: list[Node], root: Node, data: bytes, language: str) -> tuple[Lines | None, str]:
+    if not _in_body(group[-1], data, language):
+        return None, "outside a body"
+    first = _statement_below(group[-1], root, data)
+    if first is None:
+        return None, "introduces no statement"
+    if _is_definition(first, data, language):
+        return None, "documents a definition"
+    last = first
+    end = last_row(first)
+    node = first.next_sibling
+    while node is not None and node.start_point.row <= end + 1:
+        if node.start_point.row == end + 1 and (not node.is_named or _COMMENT.fullmatch(node.type)):
+            break
+        last, end = node, max(end, last_row(node))
+        node = node.next_sibling
+    del last
+    return Lines(first.start_point.row + 1, end + 1), ""
+
+
+def _in_body(comment: Node, data: bytes, language: str) -> bool:
+    kinds = _body_kinds(language)
+    node = comment.parent
+    if kinds is None:
+        return node is not None and node.parent is not None
+    while node is not None:
+        if kinds.fullmatch(node.type) or (language == "elixir" and _called(node, data) in _ELIXIR_BODIES):
+            return True
+        node = node.parent
+    return False
+
+
+def _statement_below(comment: Node, root: Node, data: bytes) -> Node | None:
+    """Return the statement that begins on the next line at the comment's depth."""
+    row = last_row(comment) + 1
+    start = data.find(b"\n", _end_byte(comment, data)) + 1
+    if not start:
+        return None
+    while start < len(data) and data[start : start + 1] in (b" ", b"\t"):
+        start += 1
+    node = root.descendant_for_byte_range(start, start + 1)
+    if node is None or node.start_byte != start or node.start_point.column != comment.start_point.column:
+        return None
+    if node.start_point.row != row or _COMMENT.fullmatch(node.type):
+        return None
+    while node.parent is not None and node.parent.start_byte == start and not _CONTAINER.fullmatch(node.parent.type):
+        node = node.parent
+    return node if node.is_named else None
+
+
+def _is_definition(node: Node, data: bytes, language: str) -> bool:
+    if language == "elixir":
+        return _called(node, data) in _ELIXIR_DEFINITIONS or node.type == "unary_operator"
+    return bool(_FUNCTION.fullmatch(node.type) or _TYPE.fullmatch(node.type))
+
+
+def _called(node: Node, data: bytes) -> bytes:
+    """Return the name that a call of Elixir begins with."""
+    if node.type != "call" or not node.children:
+        return b""
+    return data[node.children[0].start_byte : node.children[0].end_byte]

@@ -1,0 +1,113 @@
+"""What a comment says: a description of the code below it, or one of the many other things that comments hold."""
+
+from __future__ import annotations
+
+import re
+
+from ground_truth.miners.english import ARTICLES, COMMENT_FILLERS, NO_VERBS, POINTERS, VERBS
+from ground_truth.miners.query_text import query_text, unfit
+
+MIN_WORDS = 5
+MIN_CONTENT_WORDS = 4
+
+_DIRECTIVES = (
+    # Python, JavaScript and TypeScript
+    r"no ?qa|nosec|type:|pylint|pyright|mypy:|pragma|fmt:|isort|yapf|flake8|ruff|black:|autopep8|doctest|cython:"
+    r"|cov(?:erage)?:|eslint|jshint|jslint|tslint|standard:|prettier|biome|deno-|istanbul|c8 |v8 |webpack|@?vite|@?ts-"
+    r"|@?flow\b|__PURE__"
+    # Go, C and C++, Ruby, Bash
+    r"|nolint|go:|\+build|export |lint:|clang-format|clang-tidy|iwyu|lcov|gcovr?|cppcheck|coverity|astyle|rubocop|reek"
+    r"|sorbet|typed:|frozen_string|:nocov:|:nodoc:|shellcheck"
+    # Swift, Kotlin, Java, Scala, PHP, Lua, Elixir, Haskell, Zig, C#
+    r"|swiftlint|swift-?format|sourcery|ktlint|detekt|noinspection|@formatter|checkstyle|spotless|scalastyle|scalafmt"
+    r"|scalafix|\$coverage|wartremover|phpcs|phpstan|psalm|@codecoverage|@phan|luacheck|selene|stylua|credo|dialyzer"
+    r"|sobelow|hlint|stylish|fourmolu|ormolu|zig fmt|resharper|nosonar"
+    # editors, spelling, folding, documentation tags
+    r"|cspell|codespell|spell|falls?[- ]?th|region\b|#?(?:end)?region|mark:|vim:|-\*-|coding[:=]|emacs"
+    r"|language=|<<<|>>>"
+    r"|%%|safety:|@(?:param|return|type|var|see|throws)\b"
+)
+_CODE = (
+    r"[;{}]\s*$"
+    r"|^\W*(?:if|elif|else if|for|while|switch|catch|with|def|class)\b.*[:{]\s*$"
+    r"|^\W*[\w.$>-]+\s*(?:[-+*/|&]?=|:=)\s*\S"
+    r"|^\W*[\w.$:]+\(.*\)\W*$"
+    r"|^\W*(?:import|from|include|require|return|print|raise|throw|assert|await|yield|let|var|const|local|val"
+    r"|echo|self\."
+    r"|this\.|@)\b\s*[\w.'\"$(\[]+[^ a-z]*$"
+    r"|==|!=|&&|\|\||=>|->|::|</?\w+>|\w\[\w+\]|\$\w"
+)
+# Each is looked for in the whole comment, in this order.
+_NO_DESCRIPTIONS = (
+    ("to do or fix me", r"\b(?:TODO|FIXME|XXX+|HACK|BUG|WIP|TBD|KLUDGE)\b|^(?:todo|fixme|hack|note to self)\b|\?\?\?"),
+    ("directive", rf"(?i)^(?:{_DIRECTIVES})"),
+    ("licence", r"(?i)copyright|\blicen[cs]e[ds]?\b|SPDX-|all rights reserved|\(c\) \d{4}"),
+    ("section ruler", r"([^\w\s])\1{3,}|(?:[-=*#~_] ){4,}"),
+    ("commented-out code", rf"(?m){_CODE}"),
+)
+_PATTERNS = tuple((reason, re.compile(pattern)) for reason, pattern in _NO_DESCRIPTIONS)
+_REFERENCE = re.compile(
+    r"https?://|www\.|\b(?:GH|bpo|PR|issue|bug|ticket|RFC|PEP|CVE)[- ]?#?\d+|#\d{2,}", re.IGNORECASE
+)
+_LEAD = re.compile(
+    r"^(?:(?:first|second|third|next|then|now|finally|lastly|also|otherwise|so|and|but|ok|okay|well|step|phase"
+    r"|pass|case"
+    r"|optimi[sz]ation|note|nb|n\.b\.)\b(?: \d+)?[,:. ]*(?:-+ )?(?:of all,? )?|\(?\d+[.):]\s*|[a-z][.)]\s+|[-*•]\s+)+",
+    re.IGNORECASE,
+)
+_WE = re.compile(
+    r"^(?:we|let's|let us|i) (?:(?:now|first|also|then|just|simply|only|can|must|should|will|try to|need to|want to"
+    r"|have to) )*",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"^(?:if|when|whenever|unless|once|for (?:each|every|all)|in case)\b[^,]{12,}?,\s+", re.IGNORECASE
+)
+_SURROUNDINGS = re.compile(
+    r"\b(?:above|below|here|previous(?:ly)?|earlier|later on|the following|as follows|these are|for now|same (?:as|for"
+    r"|thing)|ditto|likewise|again|too|as well|instead|anyway|yet|work ?around|this (?:is|was|will|can|may|code"
+    r"|block|line"
+    r"|case|function|method|test|hack|check|point|way|branch|loop|section|part))\b",
+    re.IGNORECASE,
+)
+
+
+def comment_query(text: str) -> str:
+    """Return the description that a comment opens with, without its lead-in ("First, …", "Step 2: …")."""
+    stripped = _LEAD.sub("", text)
+    query = query_text(stripped)
+    return query[:1].upper() + query[1:] if stripped != text else query
+
+
+def no_description(text: str, query: str) -> str:
+    """Return why a comment does not describe the statements below it in a full sentence, or nothing."""
+    found = next((reason for reason, pattern in _PATTERNS if pattern.search(text)), "")
+    if found:
+        return found
+    if len(query.split()) < MIN_WORDS:
+        return "too short"
+    if _REFERENCE.search(text):
+        return "refers to an issue or page"
+    return _vague(query) or unfit(query)
+
+
+def _vague(query: str) -> str:
+    if not _describes(query):
+        return "not a description"
+    if _SURROUNDINGS.search(query):
+        return "needs its surroundings"
+    words = {word for word in re.findall(r"[a-z][a-z'_]{2,}", query.lower()) if word not in COMMENT_FILLERS}
+    return "says too little" if len(words) < MIN_CONTENT_WORDS else ""
+
+
+def _describes(query: str) -> bool:
+    """Return whether a sentence begins with what is done: a verb, after a condition or "we" where there is one."""
+    consequence = _CONDITION.sub("", query, count=1)
+    rest = _WE.sub("", consequence, count=1)
+    words = [word.rstrip(".,;:").lower() for word in rest.split()[:2]]
+    # After a condition, "it" is what the condition speaks of.
+    if len(words) < 2 or (words[1] in POINTERS and consequence == query):
+        return False
+    verb = words[0].removeprefix("re-")
+    known = verb in VERBS
+    return known or (verb.isalpha() and verb not in NO_VERBS and verb[-3:] != "ing" and words[1] in ARTICLES)

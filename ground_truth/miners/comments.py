@@ -1,0 +1,76 @@
+"""Queries from comments inside bodies: the comment asks, the statements it introduces answer, the comment is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from chunkers.sources import Repository
+from chunkers.types import SourceFile
+from ground_truth.miners.comment_blocks import Commented, Lines, commented_blocks
+from ground_truth.miners.comment_text import comment_query, no_description
+from ground_truth.miners.corpus import corpus_files
+from ground_truth.miners.selection import Candidate, Harvest, distinct_lines
+from ground_truth.miners.types import Mined
+from ground_truth.types import HiddenSpan
+
+MIN_LINES, MAX_LINES = 2, 30
+
+
+class _Description(NamedTuple):
+    found: Commented
+    query: str
+    reason: str
+    """Why the text describes nothing, or empty."""
+
+
+def mine_comments(repository: Repository, *, limit: int | None = None, seed: int = 0) -> Mined:
+    """Return at most ``limit`` queries of a repository, chosen by the seed alone, in file order.
+
+    Hidden are all comments that describe the statements below them, not only those that became queries: no chunk has an
+    advantage, and what is hidden depends on neither the seed nor the cap.
+    """
+    harvest = Harvest(repository.name, "comments")
+    for source, file_reason in corpus_files(repository, harvest):
+        lines = source.data.split(b"\n")
+        for found, query, problem in _descriptions(source):
+            if not found.problem and not problem:
+                harvest.hidden.append(_span(source, found))
+            harvest.take(
+                _candidate(source, lines, found, query),
+                file_reason=file_reason,
+                reason=problem or found.problem or _size_reason(found.lines),
+            )
+    return harvest.mined(limit=limit, seed=seed)
+
+
+def hidden_comments(source: SourceFile) -> tuple[HiddenSpan, ...]:
+    """Return the comments of a file that describe the statements below them."""
+    return tuple(
+        _span(source, found) for found, _, problem in _descriptions(source) if not found.problem and not problem
+    )
+
+
+def _descriptions(source: SourceFile) -> Iterator[_Description]:
+    if source.language is None:
+        return
+    for found in commented_blocks(source.data, source.language):
+        query = comment_query(found.comment.text)
+        yield _Description(found, query, no_description(found.comment.text, query))
+
+
+def _span(source: SourceFile, found: Commented) -> HiddenSpan:
+    return HiddenSpan(source.repo, source.path, found.comment.start_byte, found.comment.end_byte)
+
+
+def _candidate(source: SourceFile, lines: list[bytes], found: Commented, query: str) -> Candidate:
+    first, last = found.lines or (1, 0)
+    body = distinct_lines(lines[first - 1 : last])
+    return Candidate(source.path, source.language or "", "", query, first, last, body)
+
+
+def _size_reason(lines: Lines | None) -> str:
+    height = lines.last - lines.first + 1 if lines else 0
+    if height < MIN_LINES:
+        return "introduces a single line"
+    return "introduces too many lines" if height > MAX_LINES else ""
