@@ -53,7 +53,7 @@ class Case:
     vectors: np.ndarray | None = None
     """Unit rows of the results, in rank order."""
     nuggets: Mapping[str, frozenset[int]] | None = None
-    """Chunk id → the gold regions it touches."""
+    """Every chunk that touches gold, retrieved or not → the gold regions it touches."""
     reference: Sequence[str] | None = None
     """A full reference ranking, for rank correlation."""
 

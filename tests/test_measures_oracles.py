@@ -278,3 +278,28 @@ def test_rbo_of_uneven_lists_equals_the_papers_extrapolation() -> None:
         expected = (1 - p) / p * total + end * p**n
         assert rbo(short, long, p=p) == pytest.approx(expected, abs=1e-9)
         assert rbo(long, short, p=p) == pytest.approx(rbo(short, long, p=p), abs=1e-12)
+
+
+def test_alpha_ndcg_equals_ndeval_where_regions_were_not_retrieved() -> None:
+    """2,000 worlds: the ideal is over all judged chunks, so that a ranking which misses regions scores below 1."""
+    rng = random.Random(21)
+    rows, runs, cases = [], [], []
+    for number in range(2000):
+        pool = [f"d{i:02}" for i in range(12)]
+        nuggets = {item: frozenset({rng.randint(1, 5)}) for item in rng.sample(pool, rng.randint(2, 9))}
+        ranking = rng.sample(pool, rng.randint(1, 4))
+        cases.append(Case(f"q{number}", ranking, None, nuggets=nuggets))
+        rows += [(f"q{number}", str(region), item, 1) for item, shown in nuggets.items() for region in shown]
+        runs += [(f"q{number}", item, 100.0 - i) for i, item in enumerate(ranking)]
+    measure = parse_measure("alpha_ndcg@5")
+    ours = evaluate([measure], cases)
+    theirs = pyndeval.ndeval(rows, runs, measures=["alpha-nDCG@5"])
+    missed = 0
+    for case in cases:
+        value = ours[case.query_id][measure.name]
+        assert value == pytest.approx(theirs[case.query_id]["alpha-nDCG@5"], abs=1e-6)
+        shown = {region for item in case.ranking for region in (case.nuggets or {}).get(item, ())}
+        if shown != {region for regions in (case.nuggets or {}).values() for region in regions}:
+            missed += 1
+            assert value < 1
+    assert missed > 1500

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
-from evaluation.report.formats import budget_words, is_published, number, p_value, plural, sparkline
+from evaluation.report.formats import is_published, measure_of, number, p_value, plural, sparkline
 from evaluation.report.verdict import claim, verdict
 from evaluation.report.view import views
 from evaluation.results.types import Results
@@ -118,7 +118,7 @@ def test_numbers_read_well() -> None:
         "p = 1",
     ]
     assert plural(1, "query") + plural(2, "repository") == "1 query2 repositories"
-    assert budget_words("recall@4000tok") == "4,000 tokens"
+    assert measure_of("recall@4000tok").budget_words == "4,000 tokens"
     assert is_published("recall@5")
     assert not is_published("recall@4000tok")
     assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"

@@ -65,25 +65,25 @@ class CaseBuilder:
         spans = [self._span(row) for row in rows]
         text = None
         if "text" in self._needs:
-            around = self._chunks_around(gold) if "chunks" in self._needs else None
+            around = [self._span(row) for row in self._rows_around(gold)] if "chunks" in self._needs else None
             text = TextCase(spans, gold, self._rulers, self._header_costs(rows), around)
         return Case(
             query_id=query.id,
             ranking=[chunks.ids[row] for row in rows],
             grades=self._grades[query.id],
             text=text,
-            nuggets=self._nuggets(rows, spans, gold) if "nuggets" in self._needs else None,
+            nuggets=self._nuggets(gold) if "nuggets" in self._needs else None,
         )
 
     def _span(self, row: int) -> TextSpan:
         columns = self._chunks.columns
         return TextSpan(int(columns["file"][row]), int(columns["start"][row]), int(columns["end"][row]))
 
-    def _chunks_around(self, gold: Sequence[TextSpan]) -> list[TextSpan]:
-        """Return every chunk of the files that hold gold."""
+    def _rows_around(self, gold: Sequence[TextSpan]) -> list[int]:
+        """Return the row of every chunk of the files that hold gold."""
         files = self._chunks.columns["file"]
         return [
-            self._span(row)
+            row
             for file in sorted({span.file for span in gold})
             for row in range(int(np.searchsorted(files, file)), int(np.searchsorted(files, file, side="right")))
         ]
@@ -94,17 +94,19 @@ class CaseBuilder:
             return {}
         return {unit: [_header_cost(header, unit) for header in headers] for unit in self._rulers}
 
-    def _nuggets(
-        self, rows: Sequence[int], spans: Sequence[TextSpan], gold: Sequence[TextSpan]
-    ) -> dict[str, frozenset[int]]:
-        return {
-            self._chunks.ids[row]: frozenset(
+    def _nuggets(self, gold: Sequence[TextSpan]) -> dict[str, frozenset[int]]:
+        """Return the gold regions of every chunk that touches any, retrieved or not: the ideal is over all of them."""
+        touched: dict[str, frozenset[int]] = {}
+        for row in self._rows_around(gold):
+            span = self._span(row)
+            regions = frozenset(
                 number
                 for number, region in enumerate(gold)
                 if region.file == span.file and region.start < span.end and span.start < region.end
             )
-            for row, span in zip(rows, spans, strict=True)
-        }
+            if regions:
+                touched[self._chunks.ids[row]] = regions
+        return touched
 
     def _resolve(self, snapshot: LoadedDataset) -> dict[str, list[TextSpan]]:
         """Return each query's gold as half-open bytes without overlap."""

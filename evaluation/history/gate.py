@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from evaluation.history.origins import Match
-from evaluation.report.formats import lower_is_better, scale
+from evaluation.measures.registry import parse_measure
 from evaluation.results.types import CellRecord, Results
 from evaluation.statistics.flips import sign_flip_test
 from evaluation.statistics.intervals import mean_interval
@@ -161,11 +161,12 @@ def _p_values(pairs: Sequence[_Pair], limits: Limits) -> tuple[np.ndarray, np.nd
 def _finding(pair: _Pair, p: float, corrected: float, unit: str, limits: Limits) -> Finding:
     interval = mean_interval(pair.difference, pair.clusters, seed=limits.seed)
     before = float(pair.before.mean())
+    measure = parse_measure(pair.measure)
     # A share is held against the limit itself, a measure in a unit of its own against that part of its mean.
-    least = limits.minimum_effect * (1.0 if scale(pair.measure) == 100 else abs(before))
+    least = limits.minimum_effect * (1.0 if measure.unit == "share" else abs(before))
     verdict: Verdict = "no change"
     if corrected <= limits.alpha and abs(interval.mean) >= least and interval.mean != 0:
-        better = (interval.mean > 0) != lower_is_better(pair.measure)
+        better = (interval.mean > 0) != (measure.direction == "lower")
         verdict = "improvement" if better else "regression"
     return Finding(
         key=pair.key,

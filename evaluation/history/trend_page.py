@@ -13,7 +13,7 @@ from evaluation.history.folder import History
 from evaluation.history.record import RunRecord
 from evaluation.history.trend import Series, trends
 from evaluation.history.trend_figure import trend_figure
-from evaluation.report.formats import lower_is_better, scale, score, span
+from evaluation.report.formats import is_share, lower_is_better, score, span, unit_words
 from evaluation.report.page import asset, policy, template
 from evaluation.report.sections import Figure
 from evaluation.report.tables import Table
@@ -56,7 +56,13 @@ def _figures(series: Sequence[Series], baselines: Sequence[int]) -> list[tuple[s
         sign = 1 if lower_is_better(measure) else -1
         rows.sort(key=lambda row: (sign * row.points[-1].mean, row.key.chunker))
         wide, narrow = (trend_figure(rows, baselines, narrow=narrow) for narrow in (False, True))
-        unit = "in points of 100" if scale(measure) == 100 else "in its unit"
+        unit = (
+            "in points of 100"
+            if is_share(measure)
+            else f"in {unit_words(measure)}"
+            if unit_words(measure)
+            else "as it is"
+        )
         caption = (
             f"Mean {measure} of each run, {unit}, with 95 % intervals of the leading chunkers. A dashed line is an "
             "accepted run; a line is cut where runs cannot be compared; a numbered disc on a line is a change that the "

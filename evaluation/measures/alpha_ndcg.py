@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from chunkers.errors import UsageError
-from evaluation.measures.measure import Need, RankedMeasure
+from evaluation.measures.measure import Need, RankedMeasure, Share
 from evaluation.types import Case
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlphaNdcg(RankedMeasure):
+class AlphaNdcg(Share, RankedMeasure):
     """Discounted gain of gold regions, a region worth (1 - alpha)^n when n results showed it before."""
 
     alpha: float = 0.5
@@ -25,8 +25,9 @@ class AlphaNdcg(RankedMeasure):
     pattern: ClassVar[str] = "alpha_ndcg@k(alpha=0.5)"
     definition: ClassVar[str] = (
         "sum of (1-alpha)^(times seen) over the regions of each result, discounted by log2(rank+1), over that of the "
-        "greedy ideal ranking"
+        "greedy ideal ranking of all judged chunks"
     )
+    template: ClassVar[str] = "how well {top} show the parts of the answer, a repeated part counting less"
     citation: ClassVar[str] = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation; ndeval"
     needs: ClassVar[frozenset[Need]] = frozenset({"nuggets"})
     # The greedy ideal is not always the best ranking, so that 1 can be passed by a little, in ndeval too.
@@ -63,7 +64,7 @@ def _gains(shown: Sequence[frozenset[int]], alpha: float) -> list[float]:
 def _ideal_gains(nuggets: Mapping[str, frozenset[int]], cutoff: int | None, alpha: float) -> list[float]:
     """Return the gains of the ranking that takes the best next chunk at each step.
 
-    Equal chunks are told apart by the regions they show, never by their ids: renaming changes nothing.
+    Ties are broken by the regions that a chunk shows, never by its id: renaming changes nothing.
     """
     chunks = sorted(sorted(regions) for regions in nuggets.values() if regions)
     regions = sorted({region for chunk in chunks for region in chunk})

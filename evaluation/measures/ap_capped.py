@@ -21,6 +21,7 @@ class ApCapped(TrecBinary):
     label: ClassVar[str] = "ap_capped"
     pattern: ClassVar[str] = "ap_capped@k"
     definition: ClassVar[str] = "sum of precision at each relevant result among the first k, over min(relevant, k)"
+    template: ClassVar[str] = "precision at each relevant result among {top}, averaged over as many as fit"
     citation: ClassVar[str] = "the form of average precision used in recommendation, e.g. Kaggle's MAP@k"
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone top_heavy stable engine".split()

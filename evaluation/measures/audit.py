@@ -20,7 +20,7 @@ from evaluation.measures.evaluate import evaluate
 from evaluation.measures.measure import BudgetMeasure, Measure, RankedMeasure
 from evaluation.measures.plain import PLAIN
 from evaluation.measures.registry import measure_classes
-from evaluation.measures.to_recall import ToRecall
+from evaluation.measures.to_recall import TokensToRecall
 from evaluation.types import Case
 
 CLOSE = 1e-9
@@ -91,7 +91,7 @@ def specimen(cls: type[Measure], *, budget: int, cutoff: int) -> Measure:
     """Return the measure with this budget or cutoff, whichever it takes."""
     if issubclass(cls, BudgetMeasure):
         return cls(budget=budget)
-    if issubclass(cls, ToRecall):
+    if issubclass(cls, TokensToRecall):
         return cls(recall=0.5)
     if issubclass(cls, RankedMeasure):
         return cls(cutoff=cutoff)

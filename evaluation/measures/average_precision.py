@@ -17,6 +17,7 @@ class AveragePrecision(TrecBinary):
     definition: ClassVar[str] = (
         "sum of precision at each relevant result among the first k, divided by all relevant chunks"
     )
+    template: ClassVar[str] = "precision at each relevant result among {top}, averaged over all relevant chunks"
     citation: ClassVar[str] = "trec_eval map_cut_k; Buckley and Voorhees 2000, Evaluating evaluation measure stability"
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone top_heavy stable engine".split()

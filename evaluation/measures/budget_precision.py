@@ -20,6 +20,7 @@ class BudgetPrecision(TextMeasure):
     label: ClassVar[str] = "precision"
     pattern: ClassVar[str] = "precision@B"
     definition: ClassVar[str] = "gold units among the first B units that are read, divided by the units read"
+    template: ClassVar[str] = "of the first {budget} read, the share that is code that answers"
     citation: ClassVar[str] = "this project; the text form of precision_returned"
     properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone split duplicate chance".split())
 

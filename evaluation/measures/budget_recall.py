@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from evaluation.measures.measure import BudgetMeasure
+from evaluation.measures.measure import BudgetMeasure, Share
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextMeasure(BudgetMeasure):
+class TextMeasure(Share, BudgetMeasure):
     """A measure of the reading curve at a budget."""
 
     charge_duplicates: bool = False
@@ -22,13 +22,13 @@ class TextMeasure(BudgetMeasure):
 
     def gold_read(self, batch: Batch) -> np.ndarray:
         """Return y(B): the gold units that are read within the budget."""
-        reading = batch.reading(self.unit)
+        reading = batch.reading(self.budget_unit)
         gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
         return reading.per_case(gold.case, gold.within(self.budget))
 
     def units_read(self, batch: Batch) -> np.ndarray:
         """Return x at the end: the budget, or less where the ranking is shorter."""
-        size = batch.reading(self.unit).curve(charge_duplicates=self.charge_duplicates).size
+        size = batch.reading(self.budget_unit).curve(charge_duplicates=self.charge_duplicates).size
         read: np.ndarray = np.minimum(size, self.budget)
         return read
 
@@ -40,6 +40,7 @@ class BudgetRecall(TextMeasure):
     label: ClassVar[str] = "recall"
     pattern: ClassVar[str] = "recall@B"
     definition: ClassVar[str] = "gold units among the first B units that are read, divided by all gold units"
+    template: ClassVar[str] = "of the code that answers, the share shown once {budget} are read"
     citation: ClassVar[str] = "this project; the text form of recall, at equal reading for every chunker"
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone stable split duplicate chance".split()
@@ -47,7 +48,7 @@ class BudgetRecall(TextMeasure):
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return y(B)/T."""
-        return ratio(self.gold_read(batch), batch.reading(self.unit).total)
+        return ratio(self.gold_read(batch), batch.reading(self.budget_unit).total)
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

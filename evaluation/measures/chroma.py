@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from evaluation.measures.budget_recall import ratio
-from evaluation.measures.measure import Measure, Need, RankedMeasure
+from evaluation.measures.measure import Measure, Need, RankedMeasure, Share
 from evaluation.measures.reading import Top
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _CITATION = "Smith and Troynikov 2024, Evaluating chunking strategies for retrie
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChromaMeasure(RankedMeasure):
+class ChromaMeasure(Share, RankedMeasure):
     """A measure of the bytes of the first k results; a chunk that only touches the gold shares nothing with it."""
 
     citation: ClassVar[str] = _CITATION
@@ -36,6 +36,7 @@ class ChromaRecall(ChromaMeasure):
 
     label: ClassVar[str] = "chroma_recall"
     pattern: ClassVar[str] = "chroma_recall@k"
+    template: ClassVar[str] = "of the bytes that answer, the share in {top}"
     definition: ClassVar[str] = "gold bytes in the first k results, over all gold bytes"
     properties: ClassVar[frozenset[str]] = frozenset("bounded perfect empty rename monotone stable".split())
 
@@ -50,6 +51,7 @@ class ChromaPrecision(ChromaMeasure):
 
     label: ClassVar[str] = "chroma_precision"
     pattern: ClassVar[str] = "chroma_precision@k"
+    template: ClassVar[str] = "of the bytes of {top}, the share that answers"
     definition: ClassVar[str] = "gold bytes in the first k results, counted once, over all bytes of these results"
     properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename".split())
 
@@ -65,6 +67,7 @@ class ChromaIou(ChromaMeasure):
 
     label: ClassVar[str] = "chroma_iou"
     pattern: ClassVar[str] = "chroma_iou@k"
+    template: ClassVar[str] = "overlap of the bytes of {top} with those that answer"
     definition: ClassVar[str] = "gold bytes in the first k results, over all their bytes plus the gold they miss"
     properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename".split())
 
@@ -75,16 +78,18 @@ class ChromaIou(ChromaMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrecisionOmega(Measure):
+class PrecisionOmega(Share, Measure):
     """The precision that this chunking allows: of all chunks that share a byte with the gold."""
 
     label: ClassVar[str] = "precision_omega"
     pattern: ClassVar[str] = "precision_omega"
+    template: ClassVar[str] = "of the bytes of all chunks that touch the answer, the share that answers"
     definition: ClassVar[str] = (
         "gold bytes over all bytes of the chunks that share any with the gold; no retriever needed"
     )
     citation: ClassVar[str] = _CITATION
     needs: ClassVar[frozenset[Need]] = frozenset({"text", "chunks"})
+    comparable: ClassVar[bool] = True
     properties: ClassVar[frozenset[str]] = frozenset("bounded rename".split())
 
     def score(self, batch: Batch) -> np.ndarray:

@@ -22,6 +22,6 @@ def recall_curves(
     cases: Sequence[Case], unit: SizeUnit, budgets: Sequence[int], *, charge_duplicates: bool = False
 ) -> np.ndarray:
     """Return the curve of each case as a row; a file that several cases show is measured once."""
-    measures = [BudgetRecall(budget=b, unit=unit, charge_duplicates=charge_duplicates) for b in budgets]
+    measures = [BudgetRecall(budget=b, budget_unit=unit, charge_duplicates=charge_duplicates) for b in budgets]
     batch = Batch(cases, measures)
     return np.array([measure.score(batch) for measure in measures]).T.reshape(len(cases), len(budgets))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from evaluation.measures.measure import Measure, Need, RankedMeasure
+from evaluation.measures.measure import Measure, Need, RankedMeasure, Share
 from evaluation.types import TextCase
 
 if TYPE_CHECKING:
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileRecall(RankedMeasure):
+class FileRecall(Share, RankedMeasure):
     """Share of the files with gold that are among the first k files."""
 
     label: ClassVar[str] = "file_recall"
     pattern: ClassVar[str] = "file_recall@k"
+    template: ClassVar[str] = "of the files that answer, the share among the first {cutoff} files"
     definition: ClassVar[str] = (
         "files with gold among the first k files, in the order of their first chunks, over all of them"
     )
     citation: ClassVar[str] = "fault localisation, e.g. Jimenez et al. 2024 (SWE-bench); files by first occurrence"
     needs: ClassVar[frozenset[Need]] = frozenset({"text"})
+    comparable: ClassVar[bool] = True
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone stable split duplicate".split()
     )
@@ -39,16 +41,18 @@ class FileRecall(RankedMeasure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileRr(Measure):
+class FileRr(Share, Measure):
     """One over the rank of the first file with gold, among files."""
 
     label: ClassVar[str] = "file_rr"
     pattern: ClassVar[str] = "file_rr"
+    template: ClassVar[str] = "one over the rank of the first file that answers"
     definition: ClassVar[str] = (
         "1/rank of the first file with gold, files ranked by their first chunks; 0 if there is none"
     )
     citation: ClassVar[str] = "Voorhees 1999 on files; files by first occurrence"
     needs: ClassVar[frozenset[Need]] = frozenset({"text"})
+    comparable: ClassVar[bool] = True
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone top_heavy stable split duplicate".split()
     )

@@ -20,6 +20,7 @@ class Hit(TrecBinary):
     label: ClassVar[str] = "hit"
     pattern: ClassVar[str] = "hit@k"
     definition: ClassVar[str] = "1 if any of the first k results is relevant, else 0 (also called success@k)"
+    template: ClassVar[str] = "share of the queries with a relevant result among {top}"
     citation: ClassVar[str] = "trec_eval success_k"
     properties: ClassVar[frozenset[str]] = frozenset("bounded perfect empty rename monotone stable engine".split())
 

@@ -15,11 +15,24 @@ if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
 
+_LENGTH_TOLERANCE = 1e-2
+"""Half precision keeps a length of 1 to about a thousandth."""
+
+
 def vectors_of(case: Case, cutoff: int | None) -> np.ndarray:
-    """Return the unit rows of the first results."""
+    """Return the vectors of the first results; raise unless each has length 1, as cosines are taken by products."""
     if case.vectors is None or len(case.vectors) < len(case.ranking[:cutoff]):
         raise UsageError(f"query {case.query_id!r} comes without a vector for each result")
-    return np.asarray(case.vectors[: len(case.ranking)][:cutoff], dtype=float)
+    rows = np.asarray(case.vectors[: len(case.ranking)][:cutoff], dtype=float)
+    lengths = np.linalg.norm(rows, axis=1)
+    wrong = np.flatnonzero(~(np.abs(lengths - 1) <= _LENGTH_TOLERANCE))
+    if len(wrong):
+        row = int(wrong[0])
+        raise UsageError(
+            f"query {case.query_id!r}: the vector of {case.ranking[row]!r} has length {lengths[row]:.4g}, not 1: "
+            "divide each vector by its length"
+        )
+    return rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +42,7 @@ class Ild(RankedMeasure):
     label: ClassVar[str] = "ild"
     pattern: ClassVar[str] = "ild@k"
     definition: ClassVar[str] = "mean of 1 - cosine over all pairs of the first k results; undefined below two results"
+    template: ClassVar[str] = "how different {top} are from each other"
     citation: ClassVar[str] = "Smyth and McClave 2001, Similarity vs. diversity; Ziegler et al. 2005"
     needs: ClassVar[frozenset[Need]] = frozenset({"vectors"})
     range: ClassVar[tuple[float, float]] = (0.0, 2.0)

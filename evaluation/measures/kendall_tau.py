@@ -76,6 +76,7 @@ class KendallTau(Measure):
     positional: ClassVar[str | None] = "variant"
     label: ClassVar[str] = "kendall_tau"
     pattern: ClassVar[str] = "kendall_tau(b|a|c|literal)"
+    template: ClassVar[str] = "agreement of the order of the results with a reference ranking"
     definition: ClassVar[str] = (
         "concordant minus discordant pairs over all pairs, against a reference ranking of the same items"
     )
@@ -110,6 +111,7 @@ class KendallTauGrades(Measure):
     positional: ClassVar[str | None] = "variant"
     label: ClassVar[str] = "kendall_tau_grades"
     pattern: ClassVar[str] = "kendall_tau_grades(b|a|c|literal)"
+    template: ClassVar[str] = "agreement of the order of the results with their grades"
     definition: ClassVar[str] = "Kendall's tau of the ranking against its results' grades; undefined if all are equal"
     citation: ClassVar[str] = "Kendall 1945, The treatment of ties in ranking problems"
     needs: ClassVar[frozenset[Need]] = frozenset({"grades"})

@@ -1,11 +1,12 @@
-"""What every measure is: a value with a name, a definition, and one function from a batch of cases to scores."""
+"""What every measure is: a value that knows its name, its meaning, and how to score a batch of cases."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -17,11 +18,20 @@ from chunkers.types import SizeUnit
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
-Need = Literal["grades", "text", "vectors", "nuggets", "reference", "chunks"]
+Need = Literal["grades", "text", "vectors", "nuggets", "reference", "chunks", "space"]
 """The parts of a case; ``chunks`` is every chunk of the files that hold gold (`TextCase.chunks`)."""
+
+Unit = Literal["share", "number", "count", "tokens", "nws", "lines"]
+"""What a value counts. A share is shown in points of 100; everything else is shown as it is."""
+
+Direction = Literal["higher", "lower", "none"]
+"""Which way is better; ``none`` for context that is neither."""
 
 SUFFIX: dict[SizeUnit, str] = {"tokens": "tok", "nws": "nws", "lines": "lines"}
 """How a unit is written after a budget: recall@4000tok."""
+
+UNIT_WORDS: dict[SizeUnit, str] = {"tokens": "tokens", "nws": "non-whitespace characters", "lines": "lines"}
+"""How a unit is said."""
 
 _LARGEST_CUTOFF = 1_000_000
 _LARGEST_BUDGET = 1_000_000_000
@@ -30,7 +40,11 @@ _THRESHOLD = re.compile(r"(>=|>)?(\d+(?:\.\d+)?)\Z")
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(ABC):
-    """A measure with its parameters; two with the same parameters are equal, whatever their spelling was."""
+    """A measure with its parameters; two with the same parameters are equal, whatever their spelling was.
+
+    Everything that a table, a verdict or a gate must know about a value is declared here. Nothing is guessed from the
+    name: a measure that declares no unit is a plain number and is printed as such.
+    """
 
     version: ClassVar[str] = "1"
     label: ClassVar[str]
@@ -38,14 +52,40 @@ class Measure(ABC):
     pattern: ClassVar[str]
     """How the name is written, with letters for the numbers."""
     definition: ClassVar[str]
+    """One sentence: the formula in words."""
+    template: ClassVar[str] = ""
+    """`words` with {top} for "the first 5 results" and {budget} for "4,000 tokens"."""
     citation: ClassVar[str]
     needs: ClassVar[frozenset[Need]]
     properties: ClassVar[frozenset[str]] = frozenset()
     """What the audit must find true of this measure."""
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    direction: ClassVar[Literal["higher", "lower", "none"]] = "higher"
+    unit: ClassVar[Unit] = "number"
+    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+    direction: ClassVar[Direction] = "higher"
+    comparable: ClassVar[bool] = False
+    """Whether values of different chunkers may be compared: not where ranks or ids are counted, which each makes anew.
+
+    Comparable measures form the fair table, the others the published one.
+    """
     positional: ClassVar[str | None] = None
     """The option that may be written without its name, as in tokens_to_recall(0.8)."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def cutoff(self) -> int | None:
+            """The number of results that are looked at; None for all of them, or where a budget decides."""
+
+        @property
+        def budget(self) -> int | None:
+            """The units of text that are read, or None."""
+
+        @property
+        def budget_unit(self) -> SizeUnit | None:
+            """The unit of the budget, or None."""
+    else:
+        # A property could not be overridden by a field, and an annotation would make these fields of every measure.
+        cutoff = budget = budget_unit = None
 
     @property
     def cut(self) -> str:
@@ -58,10 +98,26 @@ class Measure(ABC):
         options = [
             _written(field.name, getattr(self, field.name), bare=field.name == self.positional)
             for field in dataclasses.fields(self)
-            if field.name not in {"cutoff", "budget", "unit"} and getattr(self, field.name) != field.default
+            if field.name not in {"cutoff", "budget", "budget_unit"} and getattr(self, field.name) != field.default
         ]
         head = f"{self.label}@{self.cut}" if self.cut else self.label
         return f"{head}({','.join(options)})" if options else head
+
+    @property
+    def budget_words(self) -> str:
+        """The budget as people say it, "4,000 tokens", or nothing."""
+        if self.budget is None or self.budget_unit is None:
+            return ""
+        return f"{self.budget:,} {UNIT_WORDS[self.budget_unit]}"
+
+    @property
+    def words(self) -> str:
+        """What a value says, in plain words and without the measure's name."""
+        results = "result" if self.cutoff == 1 else "results"
+        top = "all results" if self.cutoff is None else f"the first {self.cutoff:,} {results}"
+        options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        text = self.template or self.definition
+        return text.format(**{**options, "top": top, "budget": self.budget_words})
 
     @property
     def units(self) -> frozenset[SizeUnit]:
@@ -71,6 +127,32 @@ class Measure(ABC):
     @abstractmethod
     def score(self, batch: Batch) -> np.ndarray:
         """Return one value per case of the batch, NaN where the measure is undefined."""
+
+    def __call__(
+        self,
+        ranking: Sequence[str],
+        relevant: Collection[str] | Mapping[str, float] | None = None,
+        *,
+        vectors: Mapping[str, Sequence[float]] | Sequence[Sequence[float]] | np.ndarray | None = None,
+        nuggets: Mapping[str, Collection[int]] | None = None,
+        reference: Sequence[str] | None = None,
+    ) -> float:
+        """Return the score of one ranking, best result first.
+
+        ``relevant`` holds the relevant ids, or ids with their grades. ``vectors`` holds the embedding of each result,
+        by id or in rank order, of length 1. ``nuggets`` says which parts of the answer each judged id holds.
+        ``reference`` is the ranking to correlate with.
+        """
+        from evaluation.measures.single import score_ranking
+
+        return score_ranking(self, ranking, relevant, vectors=vectors, nuggets=nuggets, reference=reference)
+
+
+class Share:
+    """Mixed into a measure whose values are shares of something, from 0 to 1 unless it says otherwise."""
+
+    unit: ClassVar[Unit] = "share"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +191,11 @@ class BinaryMeasure(RankedMeasure):
 class BudgetMeasure(Measure):
     """A measure of the gold text inside the first ``budget`` units that are read."""
 
-    budget: int
-    unit: SizeUnit = "tokens"
+    # field(): without it the None above would be taken for the default.
+    budget: int = dataclasses.field()
+    budget_unit: SizeUnit = "tokens"
     needs: ClassVar[frozenset[Need]] = frozenset({"text"})
+    comparable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.budget <= _LARGEST_BUDGET:
@@ -120,12 +204,12 @@ class BudgetMeasure(Measure):
     @property
     def cut(self) -> str:
         """The budget with its unit."""
-        return f"{self.budget}{SUFFIX[self.unit]}"
+        return f"{self.budget}{SUFFIX[self.budget_unit]}"
 
     @property
     def units(self) -> frozenset[SizeUnit]:
         """The budget's unit."""
-        return frozenset({self.unit})
+        return frozenset({self.budget_unit})
 
 
 def threshold_text(rel: str) -> str:

@@ -22,6 +22,7 @@ class Mrr(TrecBinary):
     definition: ClassVar[str] = (
         "1/rank of the first relevant result, 0 if none is among the first k; mean over all queries"
     )
+    template: ClassVar[str] = "one over the rank of the first relevant result, 0 if it is not among {top}"
     citation: ClassVar[str] = "Voorhees 1999, The TREC-8 question answering track report"
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone top_heavy stable engine".split()

@@ -22,6 +22,7 @@ class Naurc(TextMeasure):
     definition: ClassVar[str] = (
         "area under gold units read against units read, from 0 to B, divided by the area when all gold comes first"
     )
+    template: ClassVar[str] = "how much of the code that answers is shown, and how early, within {budget} of reading"
     citation: ClassVar[str] = "this project; the normalised area under the recall-against-budget curve"
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone top_heavy stable split duplicate chance".split()
@@ -29,7 +30,7 @@ class Naurc(TextMeasure):
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the ratio of the two areas, both in closed form."""
-        reading = batch.reading(self.unit)
+        reading = batch.reading(self.budget_unit)
         gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
         part = gold.within(self.budget)
         # A unit of gold that is read at x counts from x to the budget.

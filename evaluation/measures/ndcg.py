@@ -18,6 +18,7 @@ class Ndcg(TrecBinary):
         "sum of grade/log2(rank+1) over the first k results, divided by the same sum for the best ranking of all "
         "judged chunks"
     )
+    template: ClassVar[str] = "how well {top} are ordered, against the best possible order of all relevant chunks"
     citation: ClassVar[str] = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone top_heavy stable engine ioi_graded".split()

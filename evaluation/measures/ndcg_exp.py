@@ -9,7 +9,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from evaluation.measures.budget_recall import ratio
-from evaluation.measures.measure import RankedMeasure
+from evaluation.measures.measure import RankedMeasure, Share
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
@@ -19,12 +19,13 @@ LARGEST = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class NdcgExp(RankedMeasure):
+class NdcgExp(Share, RankedMeasure):
     """nDCG where a grade g is worth 2^g - 1: on binary judgements the same as nDCG."""
 
     label: ClassVar[str] = "ndcg_exp"
     pattern: ClassVar[str] = "ndcg_exp@k"
     definition: ClassVar[str] = "nDCG with gain 2^grade - 1 in place of the grade"
+    template: ClassVar[str] = "how well {top} are ordered, high grades counting exponentially more"
     citation: ClassVar[str] = "Burges et al. 2005, Learning to rank using gradient descent"
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone top_heavy stable engine ioi_graded".split()

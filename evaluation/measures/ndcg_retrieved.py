@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from evaluation.measures.budget_recall import ratio
-from evaluation.measures.measure import RankedMeasure
+from evaluation.measures.measure import RankedMeasure, Share
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class NdcgRetrieved(RankedMeasure):
+class NdcgRetrieved(Share, RankedMeasure):
     """How well the first k results are ordered among themselves; what was not found is not missed."""
 
     label: ClassVar[str] = "ndcg_retrieved"
@@ -23,6 +23,7 @@ class NdcgRetrieved(RankedMeasure):
     definition: ClassVar[str] = (
         "DCG of the first k results over the DCG of the same results in their best order; never beside ndcg@k"
     )
+    template: ClassVar[str] = "how well {top} are ordered among themselves, whatever was missed"
     citation: ClassVar[str] = "the form used where judgements are incomplete, e.g. when relevance is guessed per result"
     properties: ClassVar[frozenset[str]] = frozenset("bounded perfect empty rename top_heavy".split())
 

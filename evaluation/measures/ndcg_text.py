@@ -22,6 +22,9 @@ class NdcgText(TextMeasure):
     definition: ClassVar[str] = (
         "integral of 1/log2(2+x) over the gold that is read within B units, divided by the same from 0 to min(T, B)"
     )
+    template: ClassVar[str] = (
+        "how much of the code that answers is shown within {budget}, discounted by what is read before it"
+    )
     citation: ClassVar[str] = "this project; Järvelin and Kekäläinen's discount over units of text in place of ranks"
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone top_heavy stable split duplicate chance".split()
@@ -29,7 +32,7 @@ class NdcgText(TextMeasure):
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the ratio of the two integrals in closed form, by the logarithmic integral."""
-        reading = batch.reading(self.unit)
+        reading = batch.reading(self.budget_unit)
         gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
         discounted = _discount(gold.x, gold.x + gold.within(self.budget))
         ideal = _discount(np.zeros(len(batch)), np.minimum(reading.total, self.budget))

@@ -10,14 +10,14 @@ import numpy as np
 from chunkers.errors import UsageError
 from evaluation.measures.budget_recall import ratio
 from evaluation.measures.ild import vectors_of
-from evaluation.measures.measure import Need, RankedMeasure
+from evaluation.measures.measure import Need, RankedMeasure, Share
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoveltyNdcg(RankedMeasure):
+class NoveltyNdcg(Share, RankedMeasure):
     """Gain grade·(alpha + (1 - alpha)·novelty): alpha 1 is nDCG, the opposite way round from alpha_ndcg."""
 
     alpha: float = 0.5
@@ -27,6 +27,7 @@ class NoveltyNdcg(RankedMeasure):
         "nDCG with gain grade*(alpha + (1-alpha)*novelty), novelty = 1 - greatest cosine to an earlier result; above 1 "
         "where cosines are negative"
     )
+    template: ClassVar[str] = "how well {top} are ordered, results that resemble earlier ones counting less"
     citation: ClassVar[str] = "the embedding form that the Dartboard evaluation calls alpha-nDCG"
     needs: ClassVar[frozenset[Need]] = frozenset({"grades", "vectors"})
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))

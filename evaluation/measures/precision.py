@@ -15,6 +15,7 @@ class Precision(TrecBinary):
     label: ClassVar[str] = "precision"
     pattern: ClassVar[str] = "precision@k"
     definition: ClassVar[str] = "relevant results among the first k, divided by k"
+    template: ClassVar[str] = "of {top}, the share that is relevant"
     citation: ClassVar[str] = "trec_eval P_k; Manning, Raghavan and Schütze 2008, ch. 8"
     properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone stable engine".split())
     needs_cutoff: ClassVar[bool] = True

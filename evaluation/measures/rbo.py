@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from chunkers.errors import UsageError
-from evaluation.measures.measure import Need, RankedMeasure
+from evaluation.measures.measure import Need, RankedMeasure, Share
 from evaluation.types import Case
 
 if TYPE_CHECKING:
@@ -42,13 +42,14 @@ def _overlaps(short: Sequence[str], long: Sequence[str]) -> np.ndarray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rbo(RankedMeasure):
+class Rbo(Share, RankedMeasure):
     """Overlap with the reference at every depth, weighted to the top; for lists of different items."""
 
     p: float = 0.9
     label: ClassVar[str] = "rbo"
     pattern: ClassVar[str] = "rbo@k(p=0.9)"
     definition: ClassVar[str] = "extrapolated rank-biased overlap with a reference ranking, persistence p"
+    template: ClassVar[str] = "agreement of {top} with a reference ranking, the top counting most"
     citation: ClassVar[str] = "Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings, eq. 32"
     needs: ClassVar[frozenset[Need]] = frozenset({"reference"})
     properties: ClassVar[frozenset[str]] = frozenset(

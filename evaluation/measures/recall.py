@@ -15,6 +15,7 @@ class Recall(TrecBinary):
     label: ClassVar[str] = "recall"
     pattern: ClassVar[str] = "recall@k"
     definition: ClassVar[str] = "relevant results among the first k, divided by all relevant chunks"
+    template: ClassVar[str] = "of the relevant chunks, the share among {top}"
     citation: ClassVar[str] = "trec_eval recall_k; Manning, Raghavan and Schütze 2008, ch. 8"
     properties: ClassVar[frozenset[str]] = frozenset("bounded perfect empty rename monotone stable engine".split())
 

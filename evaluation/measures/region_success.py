@@ -22,6 +22,9 @@ class RegionSuccess(TextMeasure):
     label: ClassVar[str] = "region_success"
     pattern: ClassVar[str] = "region_success@B(cover=0.5)"
     definition: ClassVar[str] = "share of the gold regions of which at least the share cover is read within B units"
+    template: ClassVar[str] = (
+        "share of the places that answer of which at least {cover:.0%} is shown once {budget} are read"
+    )
     citation: ClassVar[str] = "this project; success of each annotated region, at equal reading"
     properties: ClassVar[frozenset[str]] = frozenset(
         "bounded perfect empty rename monotone stable split duplicate".split()
@@ -34,7 +37,7 @@ class RegionSuccess(TextMeasure):
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the share of the regions; one without a single unit is not counted."""
-        reading = batch.reading(self.unit)
+        reading = batch.reading(self.budget_unit)
         gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
         regions, length = reading.layout.gold, reading.layout.length
         seen = np.zeros(len(length) + 1)

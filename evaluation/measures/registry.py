@@ -52,7 +52,7 @@ MEASURES: Registry[Measure] = Registry(
         "precision_omega": Entry("evaluation.measures.chroma:PrecisionOmega", "the precision that the chunking allows"),
         "split_rate": Entry("evaluation.measures.split_rate:SplitRate", "gold regions that no chunk holds whole"),
         "tokens_to_recall": Entry(
-            "evaluation.measures.to_recall:ToRecall", "tokens read until a share of the gold is seen"
+            "evaluation.measures.to_recall:TokensToRecall", "tokens read until a share of the gold is seen"
         ),
         "nws_to_recall": Entry(
             "evaluation.measures.to_recall:NwsToRecall", "characters read until a share of the gold is seen"
@@ -172,7 +172,7 @@ def _registered(name: str) -> Measure:
     if not shape:
         raise UsageError(f"{name!r} is not a measure: write it as ndcg@5, recall@4000tok or precision@5(rel>=2)")
     cut = _cut(shape["cut"], name) if shape["cut"] else []
-    label = _label(shape["label"], has_unit=any(key == "unit" for key, _ in cut), name=name)
+    label = _label(shape["label"], has_unit=any(key == "budget_unit" for key, _ in cut), name=name)
     options = _options(shape["inside"] or shape["after"] or "", label)
     return MEASURES.create(Spec(label, (*cut, *options)))
 
@@ -223,7 +223,7 @@ def _cut(text: str, name: str) -> list[tuple[str, str]]:
         return [("cutoff", number)]
     if unit not in _UNITS:
         raise UsageError(f"unknown unit {unit!r} in {name!r}.{nearest(unit, _UNITS) or ' Known: tok, nws, lines.'}")
-    return [("budget", number), ("unit", _UNITS[unit])]
+    return [("budget", number), ("budget_unit", _UNITS[unit])]
 
 
 def _label(label: str, *, has_unit: bool, name: str) -> str:

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from chunkers.types import SizeUnit
 from evaluation.measures.budget_recall import ratio
-from evaluation.measures.measure import Measure, Need
+from evaluation.measures.measure import Direction, Measure, Need, Share
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class SplitRate(Measure):
+class SplitRate(Share, Measure):
     """Share of the gold regions that no single chunk holds whole; white space at the edges does not count."""
 
     label: ClassVar[str] = "split_rate"
     pattern: ClassVar[str] = "split_rate"
     definition: ClassVar[str] = "share of the gold regions that no chunk holds whole; no retriever needed"
+    template: ClassVar[str] = "share of the places that answer that no chunk holds whole"
     citation: ClassVar[str] = "this project"
     needs: ClassVar[frozenset[Need]] = frozenset({"text", "chunks"})
-    direction: ClassVar[Literal["higher", "lower", "none"]] = "lower"
+    comparable: ClassVar[bool] = True
+    direction: ClassVar[Direction] = "lower"
     properties: ClassVar[frozenset[str]] = frozenset("bounded rename".split())
 
     @property

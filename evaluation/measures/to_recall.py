@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.types import SizeUnit
-from evaluation.measures.measure import Measure, Need
+from evaluation.measures.measure import Direction, Measure, Need, Unit
+from evaluation.measures.unit_family import in_unit
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToRecall(Measure):
+class TokensToRecall(Measure):
     """The least reading after which the share ``recall`` of the gold has been seen; undefined if it never is."""
 
     recall: float
     charge_duplicates: bool = False
-    unit: ClassVar[SizeUnit] = "tokens"
+    size_unit: ClassVar[SizeUnit] = "tokens"
+    unit: ClassVar[Unit] = "tokens"
     label: ClassVar[str] = "tokens_to_recall"
     pattern: ClassVar[str] = "tokens_to_recall(r)"
     positional: ClassVar[str | None] = "recall"
     definition: ClassVar[str] = (
-        "least units read until the share r of the gold units is read; undefined where the ranking never gets there "
-        "(n_scored/n_total is the share that does)"
+        "least tokens read until the share r of the gold has been read; undefined where the ranking never gets there, "
+        "so that a summary gives the median with failures as infinite, and the share that got there"
     )
+    template: ClassVar[str] = "tokens read until {recall:.0%} of the code that answers has been shown"
+    comparable: ClassVar[bool] = True
     citation: ClassVar[str] = "this project; Cooper 1968, Expected search length, in units of text"
     needs: ClassVar[frozenset[Need]] = frozenset({"text"})
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    direction: ClassVar[Literal["higher", "lower", "none"]] = "lower"
+    direction: ClassVar[Direction] = "lower"
     properties: ClassVar[frozenset[str]] = frozenset("bounded rename monotone stable split duplicate".split())
 
     def __post_init__(self) -> None:
@@ -42,11 +46,11 @@ class ToRecall(Measure):
     @property
     def units(self) -> frozenset[SizeUnit]:
         """The unit in the measure's name."""
-        return frozenset({self.unit})
+        return frozenset({self.size_unit})
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the units read when the gold read first reaches its share."""
-        reading = batch.reading(self.unit)
+        reading = batch.reading(self.size_unit)
         gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
         # Units are whole; the slack keeps 0.3 of 10 at 3 in binary fractions.
         wanted = np.ceil(self.recall * reading.total - 1e-9)
@@ -59,19 +63,5 @@ class ToRecall(Measure):
         return values
 
 
-@dataclass(frozen=True, kw_only=True)
-class NwsToRecall(ToRecall):
-    """The same in non-whitespace characters."""
-
-    unit: ClassVar[SizeUnit] = "nws"
-    label: ClassVar[str] = "nws_to_recall"
-    pattern: ClassVar[str] = "nws_to_recall(r)"
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinesToRecall(ToRecall):
-    """The same in lines."""
-
-    unit: ClassVar[SizeUnit] = "lines"
-    label: ClassVar[str] = "lines_to_recall"
-    pattern: ClassVar[str] = "lines_to_recall(r)"
+NwsToRecall = in_unit(TokensToRecall, "nws")
+LinesToRecall = in_unit(TokensToRecall, "lines")

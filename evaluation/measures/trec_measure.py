@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from evaluation.measures import trec_eval
-from evaluation.measures.measure import BinaryMeasure
+from evaluation.measures.measure import BinaryMeasure, Share
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
@@ -32,7 +32,7 @@ class TrecMeasure(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrecBinary(BinaryMeasure):
+class TrecBinary(Share, BinaryMeasure):
     """A binary measure whose values are the engine's."""
 
     @property

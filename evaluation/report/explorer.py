@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaluation.report.formats import scale, writable
+from evaluation.report.formats import decimals, scale, writable
 from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.view import View
 from evaluation.results.types import HitRecord, QueryRecord, Results
@@ -78,6 +78,7 @@ def explorer_data(texts: Mapping[str, list[str]], views: list[View], fill: _Fill
                 "title": view.setting.title,
                 "headline": view.headline,
                 "scale": scale(view.headline),
+                "digits": decimals(view.headline),
                 "queries": [_query(view.queries[k]) for k in kept],
                 "cells": cells,
             }

@@ -3,47 +3,49 @@
 from __future__ import annotations
 
 import math
-import re
 
+from evaluation.measures.measure import UNIT_WORDS, Measure
 from evaluation.measures.registry import parse_measure
 
-_COUNTS = re.compile(r"(to_recall|_behind|relevant)$")
-_BUDGET = re.compile(r"@(\d+)(tok|nws|lines|chars)(?=\(|$)")
-_UNITS = {"tok": "tokens", "nws": "non-whitespace characters", "lines": "lines", "chars": "characters"}
 MINUS = "\N{MINUS SIGN}"
 
 
-def base_name(measure: str) -> str:
-    """Return the measure's name without its cutoff and parameters."""
-    return re.split(r"[@(:]", measure, maxsplit=1)[0]
+def measure_of(measure: Measure | str) -> Measure:
+    """Return the measure that a name stands for; a measure is returned as it is."""
+    return measure if isinstance(measure, Measure) else parse_measure(measure)
 
 
-def is_published(measure: str) -> bool:
-    """Say whether the measure looks at chunk ids or at a number of chunks, which mean another thing per chunker."""
-    parsed = parse_measure(measure)
-    per_chunk = getattr(parsed, "cutoff", None) is not None and not parsed.label.startswith("file_")
-    return per_chunk or "text" not in parsed.needs
+def is_published(measure: Measure | str) -> bool:
+    """Say whether the measure counts chunks or ranks, which mean another thing for each chunker."""
+    return not measure_of(measure).comparable
 
 
-def lower_is_better(measure: str) -> bool:
+def lower_is_better(measure: Measure | str) -> bool:
     """Say whether less is better."""
-    return parse_measure(measure).direction == "lower"
+    return measure_of(measure).direction == "lower"
 
 
-def is_count(measure: str) -> bool:
-    """Say whether the measure counts something rather than being a share."""
-    return _COUNTS.search(base_name(measure)) is not None
+def is_share(measure: Measure | str) -> bool:
+    """Say whether values are shares, which are shown in points of 100."""
+    return measure_of(measure).unit == "share"
 
 
-def scale(measure: str) -> float:
-    """Return what a value is multiplied with to be shown: 1 for counts, 100 for shares."""
-    return 1.0 if is_count(measure) else 100.0
+def scale(measure: Measure | str) -> float:
+    """Return what a value is multiplied with to be shown: 100 for a share, else 1."""
+    return 100.0 if is_share(measure) else 1.0
 
 
-def budget_words(measure: str) -> str:
-    """Return "4,000 tokens" for a measure with a budget, and nothing for others."""
-    found = _BUDGET.search(measure)
-    return f"{int(found[1]):,} {_UNITS[found[2]]}" if found else ""
+def decimals(measure: Measure | str) -> int:
+    """Return the decimals of a column of shown values."""
+    return {"share": 1, "number": 3}.get(measure_of(measure).unit, 0)
+
+
+def unit_words(measure: Measure | str) -> str:
+    """Return what a shown difference is counted in, such as "points" or "tokens"; nothing for a plain number."""
+    unit = measure_of(measure).unit
+    if unit == "share":
+        return "points"
+    return "" if unit == "number" or unit == "count" else UNIT_WORDS[unit]  # noqa: PLR1714 - mypy narrows by ==
 
 
 def number(value: float | None, *, digits: int = 1, signed: bool = False) -> str:
@@ -57,15 +59,27 @@ def number(value: float | None, *, digits: int = 1, signed: bool = False) -> str
     return (MINUS if value < 0 else "+" if signed else "") + text
 
 
-def score(measure: str, value: float | None, *, signed: bool = False) -> str:
+def score(measure: Measure | str, value: float | None, *, signed: bool = False) -> str:
     """Return a measure's value in points, or in its own unit where it is not a share."""
-    if value is None:
+    if value is None or math.isnan(value):
         return "–"
-    factor = scale(measure)
-    return number(value * factor, digits=0 if is_count(measure) else 1, signed=signed)
+    unit = measure_of(measure).unit
+    if unit == "number":
+        return number(value, digits=_digits(value), signed=signed)
+    return number(value * scale(measure), digits=decimals(measure), signed=signed)
 
 
-def span(measure: str, low: float | None, high: float | None, *, signed: bool = False) -> str:
+def _digits(value: float) -> int:
+    """Return the decimals that show a plain number to three significant places, and none beyond its last."""
+    if value == 0 or not math.isfinite(value):
+        return 0
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    while places and round(value, places - 1) == round(value, places):
+        places -= 1
+    return places
+
+
+def span(measure: Measure | str, low: float | None, high: float | None, *, signed: bool = False) -> str:
     """Return an interval, or say that there is none."""
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return "no interval"

@@ -13,7 +13,7 @@ from evaluation.report.figures.forest import Difference, forest
 from evaluation.report.figures.multiples import Panel, panel
 from evaluation.report.figures.scatter import Point, scatter
 from evaluation.report.figures.sizes import Sizes, sizes
-from evaluation.report.formats import number, p_value, scale, score, span
+from evaluation.report.formats import number, p_value, scale, score, span, unit_words
 from evaluation.report.tables import Table
 from evaluation.report.view import View
 from evaluation.results.types import Results
@@ -54,21 +54,22 @@ def forest_figure(view: View) -> Figure | None:
         if found is None or found["low"] is None:
             continue
         difference, low, high = (factor * found[name] for name in ("difference", "low", "high"))
-        note = f"{number(difference, signed=True)}, {p_value(found['p_corrected'])}"
+        said = score(view.headline, found["difference"], signed=True)
+        note = f"{said}, {p_value(found['p_corrected'])}"
         rows.append(Difference(place, row.chunker, difference, low, high, shown=found["shown"], note=note))
         interval = span(view.headline, found["low"], found["high"], signed=True)
         p = p_value(found["p_corrected"])
-        cells.append([row.chunker, number(difference, signed=True), interval, p, "yes" if found["shown"] else "no"])
+        cells.append([row.chunker, said, interval, p, "yes" if found["shown"] else "no"])
     if not rows:
         return None
     caption = (
-        f"Difference in {view.headline} from {reference}, in {'points' if factor == 100 else 'its unit'}, with 95 % "
+        f"Difference in {view.headline} from {reference}, in {unit_words(view.headline) or 'its unit'}, with 95 % "
         "intervals of each difference alone. The p is corrected for all comparisons; a hollow mark means that no "
         "difference is shown."
     )
     table = Table("", ["chunker", "difference", "95 % interval", "corrected p", "shown"], cells, words={0, 4})
     wide, narrow = (
-        forest(rows, reference=str(reference), unit="points" if factor == 100 else "", narrow=narrow)
+        forest(rows, reference=str(reference), unit=unit_words(view.headline), narrow=narrow)
         for narrow in (False, True)
     )
     return Figure(wide, narrow, caption, table)
@@ -116,7 +117,15 @@ def scatter_figure(view: View) -> Figure | None:
             points.append(Point(place, row.chunker, float(size), factor * mean, factor * edges[0], factor * edges[1]))
     if not points:
         return None
-    text = [[p.name, number(p.size, digits=0), number(p.mean), f"{number(p.low)} … {number(p.high)}"] for p in points]
+    text = [
+        [
+            p.name,
+            number(p.size, digits=0),
+            score(view.headline, p.mean / factor),
+            span(view.headline, p.low / factor, p.high / factor),
+        ]
+        for p in points
+    ]
     table = Table("", ["chunker", "mean size", view.headline, "95 % interval"], text)
     caption = "If the score only follows the size of the chunks, a plain chunker of the right size would do as well."
     wide, narrow = (scatter(points, measure=view.headline, narrow=narrow) for narrow in (False, True))
@@ -160,7 +169,14 @@ def group_panels(view: View, labels: Sequence[str], *, title: str) -> Panels | N
     values = [mean for one in panels for mean in one.means if mean is not None]
     domain = (min([0.0, *values]), max([*values, 1.0]))
     drawings = [(f"{one.name} ({one.queries})", panel(one, domain=domain)) for one in panels[:MOST_PANELS]]
-    text = [[one.name, str(one.queries), *(number(mean) for mean in one.means)] for one in panels]
+    text = [
+        [
+            one.name,
+            str(one.queries),
+            *(score(view.headline, None if mean is None else mean / factor) for mean in one.means),
+        ]
+        for one in panels
+    ]
     table = Table("", [title, "queries", *(row.chunker for row in view.rows)], text)
     left_out = len(panels) - len(drawings)
     caption = f"Mean {view.headline} of the leading chunkers; the number of queries is in brackets. " + (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.report.formats import base_name, budget_words, lower_is_better, p_value, plural, scale, score, span
+from evaluation.report.formats import lower_is_better, measure_of, p_value, plural, score, span, unit_words
 from evaluation.report.view import View, turned, views
 from evaluation.results.types import Results
 from evaluation.statistics import SIGNIFICANT
@@ -102,26 +102,29 @@ def claim(row: Mapping[str, Any]) -> str:
     low, high = row["low"], row["high"]
     if low is not None and row["difference"] < 0:
         low, high = -high, -low
-    unit = " points" if scale(measure) == 100 else ""
+    unit = f" {unit_words(measure)}".rstrip()
     interval = span(measure, low, high)
-    within = budget_words(measure)
+    asked = measure_of(measure)
     basis = _basis(row)
-    if base_name(measure) == "recall" and within:
-        said = f"{row['a']} reads {amount}{unit} ({interval}) more of the answer than {row['b']} within {within}"
-    elif base_name(measure) == "naurc" and within:
+    if asked.label == "recall" and asked.budget:
         said = (
-            f"{row['a']} reads more of the answer, earlier, than {row['b']} within {within}: "
+            f"{row['a']} reads {amount}{unit} ({interval}) more of the answer than {row['b']} within "
+            f"{asked.budget_words}"
+        )
+    elif asked.label == "naurc":
+        said = (
+            f"{row['a']} reads more of the answer, earlier, than {row['b']} within {asked.budget_words}: "
             f"{measure} is {amount}{unit} ({interval}) higher"
         )
     else:
-        more = "lower" if lower_is_better(measure) else "higher"
+        more = "lower" if lower_is_better(asked) else "higher"
         said = f"{measure} of {row['a']} is {amount}{unit} ({interval}) {more} than that of {row['b']}"
     return f"{said}; {basis}"
 
 
 def _undecided(row: Mapping[str, Any]) -> str:
     measure = str(row["measure"])
-    unit = " points" if scale(measure) == 100 else ""
+    unit = f" {unit_words(measure)}".rstrip()
     difference = score(measure, row["difference"], signed=True)
     interval = span(measure, row["low"], row["high"], signed=True)
     said = f"{row['a']} against {row['b']} is {difference}{unit} ({interval}) in {measure}; {_basis(row)}"

@@ -52,7 +52,7 @@
       }));
       if (value !== undefined) select.value = String(value);
     };
-    const points = (value) => (value === null ? "–" : (value * setting.scale).toFixed(1).replace("-", "\u2212"));
+    const points = (value) => (value === null ? "–" : (value * setting.scale).toFixed(setting.digits).replace("-", "\u2212"));
     const signed = (value) => (value === null ? "–" : (value > 0 ? "+" : "") + points(value));
     const cells = () => [setting.cells[Number(ui.left.value)], setting.cells[Number(ui.right.value)]];
 
