@@ -33,6 +33,9 @@ DATASETS: Registry[DatasetLoader] = Registry(
         "contextbench": Entry(
             "ground_truth.datasets.contextbench:ContextBench", "issues and the context that experts marked"
         ),
+        "semble": Entry(
+            "ground_truth.datasets.semble:Semble", "semble's questions about 63 repositories in 19 languages"
+        ),
         "beir": Entry("ground_truth.datasets.beir:Beir", "a folder in the format of BEIR or CoIR"),
         "simple-json": Entry("ground_truth.datasets.simple_json:SimpleJson", "a small JSON file of queries and files"),
     },

@@ -44,6 +44,9 @@ MEASURES: Registry[Measure] = Registry(
         "redundancy": Entry("evaluation.measures.redundancy:Redundancy", "lines of the first k shown before"),
         "file_recall": Entry("evaluation.measures.file_rank:FileRecall", "files with gold among the first k files"),
         "file_rr": Entry("evaluation.measures.file_rank:FileRr", "one over the rank of the first file with gold"),
+        "semble_ndcg": Entry(
+            "evaluation.measures.semble_ndcg:SembleNdcg", "nDCG of gold regions, each at its first result"
+        ),
         "chroma_recall": Entry("evaluation.measures.chroma:ChromaRecall", "gold bytes shown by the first k"),
         "chroma_precision": Entry(
             "evaluation.measures.chroma:ChromaPrecision", "share of the first k's bytes that is gold"
