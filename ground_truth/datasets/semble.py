@@ -164,7 +164,7 @@ class Semble:
 
     def _gold(self, row: Question, folder: Folder | GitSnapshot) -> list[Annotation]:
         grades = {"same": 1.0, "lower": 0.5, "none": 0.0}
-        notes = {}
+        notes: dict[tuple[str, int, int], Annotation] = {}
         for target in row.targets:
             grade = 1.0 if target.primary else grades[self.secondary]
             if grade:
