@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
-import sys
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -17,33 +18,70 @@ _MADE |= {"__annotations__", "__annotate_func__", "__annotations_cache__", "__st
 """Attributes of a class that Python makes from the others, or whose text differs from process to process."""
 
 
+_OURS = frozenset({"chunkers", "indexing", "ground_truth", "evaluation"})
+
+
 def code_hash(cls: type) -> str:
     """Return a hash of the code that decides what the class does.
 
-    A plug-in file is hashed alone, a package whole. A class without a file (a notebook's), or one made inside a
-    function, is hashed with the functions, classes and constants that it reaches.
+    A plug-in file is hashed alone, any other module with what it imports from its own package or from ours. A class
+    without a file (a notebook's), or one made inside a function, is hashed with all that it reaches.
     """
     if file_of(cls.__module__):
         return file_digest(cls.__module__)
     digest = hashlib.sha256()
-    for path in module_files(cls.__module__):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    if "<locals>" in cls.__qualname__ or not module_files(cls.__module__):
+    files = module_files(cls.__module__)
+    for name, path in files.items():
+        digest.update(name.encode() + b"\0" + path.read_bytes())
+    if "<locals>" in cls.__qualname__ or cls.__module__ not in files:
         for part in _reached(cls, home=cls.__module__, seen=set()):
             digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
     return digest.hexdigest()[:16]
 
 
-def module_files(module: str) -> list[Path]:
-    """Return the Python files of the outermost regular package that holds the module, or the module's own file."""
-    parts = module.split(".")
-    for count in range(1, len(parts) + 1):
-        found = sys.modules.get(".".join(parts[:count]))
-        file = getattr(found, "__file__", None)
-        if file:  # a namespace package has none
-            path = Path(file)
-            return sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path] * path.is_file()
-    return []
+def module_files(module: str) -> dict[str, Path]:
+    """Return module → file for this module and all that it imports from its own outermost package or from ours."""
+    followed = _OURS | {module.partition(".")[0]}
+    found: dict[str, Path] = {}
+    left = [module]
+    while left:
+        name = left.pop()
+        if name in found or name.partition(".")[0] not in followed:
+            continue
+        file = _source(name)
+        if file is not None:
+            found[name] = file
+            left += _imports(name, file)
+    return dict(sorted(found.items()))
+
+
+@functools.cache
+def _source(module: str) -> Path | None:
+    """Return a module's file, or None where there is no such module or it has no source."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+
+
+@functools.cache
+def _imports(module: str, file: Path) -> tuple[str, ...]:
+    """Return what a module imports, wherever the import stands; a name that is no module is dropped later."""
+    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+    return tuple(dict.fromkeys(_imported(ast.parse(file.read_bytes()), package)))
+
+
+def _imported(tree: ast.Module, package: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            base = parts[: len(parts) - node.level + 1] if node.level else []
+            home = ".".join([*base, *([node.module] if node.module else [])])
+            yield home
+            yield from (f"{home}.{alias.name}" for alias in node.names)
 
 
 def _reached(value: Any, *, home: str, seen: set[int]) -> Iterator[str]:  # noqa: ANN401 - any object of a namespace

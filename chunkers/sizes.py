@@ -11,8 +11,6 @@ import numpy as np
 from chunkers.tokens import same_length_text, token_starts
 from chunkers.types import SizeUnit
 
-_KEPT_BYTES = 64_000
-"""The rulers of larger files are not kept: 2,000 of them would fill the memory."""
 WHITESPACE = b" \t\n\r\v\f"
 # One byte per byte value: 1 where a non-whitespace character begins, 0 for whitespace and for bytes 2-4 of a character.
 _BEGINS_NWS = bytes(byte not in WHITESPACE and byte & 0xC0 != 0x80 for byte in range(256))
@@ -36,22 +34,7 @@ class Ruler:
 
 def ruler(data: bytes, unit: SizeUnit) -> Ruler:
     """Return the file's ruler in non-whitespace characters, cl100k_base tokens or lines."""
-    if unit == "tokens" and len(data) <= _KEPT_BYTES:
-        return _kept_token_ruler(data)
     return Ruler(_STARTS[unit](data))
-
-
-@functools.lru_cache(maxsize=2_000)
-def _kept_token_ruler(data: bytes) -> Ruler:
-    """Return the ruler in tokens; every chunker and every measure asks for the same one, and it takes a while."""
-    starts = _STARTS["tokens"](data)
-    starts.flags.writeable = False
-    return Ruler(starts)
-
-
-def forget_rulers() -> None:
-    """Let go of the rulers that are kept."""
-    _kept_token_ruler.cache_clear()
 
 
 def nws(data: bytes) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chunkers.errors import UsageError
-from ground_truth.places import places
+from ground_truth.data_folders import data_folders
 from ground_truth.registry import DATASETS
 
 _DEFAULT_NAMES = {"repoeval": "repoeval"}
@@ -28,7 +28,7 @@ def availability() -> list[Availability]:
     rows = []
     for name, entry in sorted(DATASETS.entries().items()):
         needs = _needs(name)
-        looked = tuple(places(_DEFAULT_NAMES[name])) if name in _DEFAULT_NAMES else ()
+        looked = tuple(data_folders(_DEFAULT_NAMES[name])) if name in _DEFAULT_NAMES else ()
         rows.append(Availability(name, entry.summary, needs, looked, next((p for p in looked if p.exists()), None)))
     return rows
 

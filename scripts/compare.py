@@ -14,7 +14,7 @@ from chunkers.errors import UsageError
 from chunkers.tokens import usable_cache
 
 if TYPE_CHECKING:
-    from evaluation.experiment.config import ExperimentConfig
+    from evaluation.config import ExperimentConfig
     from evaluation.results.types import Results
 
 _EXAMPLES = """\b
@@ -68,29 +68,29 @@ def command(
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, a repository, or the embedded dataset."""
     from evaluation.experiment.executors import make_executor
-    from evaluation.experiment.loaded_dataset import load_dataset
     from evaluation.experiment.matching import match_sizes
-    from evaluation.experiment.run import Shard, check, run_experiment
+    from evaluation.experiment.run import ExperimentShard, run_experiment
+    from evaluation.experiment.session import Session
     from evaluation.report.build import write_report
-    from evaluation.results.folder import check_output, to_json, write_results
-    from scripts.progress import watching
+    from evaluation.results.document import to_json
+    from evaluation.results.folder import check_output, write_results
+    from scripts.progress import shown_progress
 
-    load_dataset.cache_clear()  # files may have changed since this process last looked
-    config, sizes = match_sizes(check(_config(target, annotations, options)))
+    session, sizes = match_sizes(Session.resolve(_config(target, annotations, options), usable_cache()))
+    config = session.config
     for chosen, match in sizes.items():
         click.echo(f"{chosen}: mean {match.mean:.0f}, for {config.match_size}", err=True)
     run = config.run
-    part = Shard.parse(run.shard) if run.shard else None
+    part = ExperimentShard.parse(run.shard) if run.shard else None
     folder = Path(run.out or f"results/{_slug(config)}" + (f"-{part.number}-of-{part.of}" if part else ""))
     if run.overwrite == "never" and (folder / "results.json").exists():
         raise UsageError(f"{folder} has results and --overwrite never keeps them: name another folder with --out")
-    check_output(folder, config={**config.model_dump(mode="json"), "shard": str(part) if part else None})
-    with watching() as watch:
+    check_output(folder, config=config, shard=str(part) if part else None)
+    with shown_progress() as progress:
         results = run_experiment(
-            config,
-            cache=usable_cache(),
-            executor=make_executor(run.engine, run.jobs),
-            watch=watch,
+            session,
+            make_executor(run.engine, run.jobs),
+            progress=progress,
             overwrite="only-missing" if run.overwrite == "never" else run.overwrite,
             shard=part,
         )
@@ -108,8 +108,8 @@ def command(
 
 
 def _config(target: Path | None, annotations: Path | None, options: dict[str, Any]) -> ExperimentConfig:
-    from evaluation.experiment.config import load_config, make_config
-    from evaluation.experiment.run_options import RunOptions
+    from evaluation.config import load_config, make_config
+    from evaluation.run_options import RunOptions
 
     given = {key: value for key, value in options.items() if value not in (None, ())}
     given["run"] = {key: given.pop(key) for key in RunOptions.model_fields if key in given}

@@ -106,11 +106,11 @@ def diff(*, before: int, after: int, measures: tuple[str, ...], place: Path, as_
 
     history = _open(place)
     old, new = history.record(before), history.record(after)
-    config = dict(new.config)
+    config = new.config
     chosen = [parse_measure(name).name for name in measures] or measures_of(config)
-    unknown = [name for name in chosen if name not in config["measures"]]
+    unknown = [name for name in chosen if name not in config.measures]
     if unknown:
-        raise UsageError(f"run {after} did not measure {unknown[0]!r}; it has {', '.join(config['measures'])}")
+        raise UsageError(f"run {after} did not measure {unknown[0]!r}; it has {', '.join(config.measures)}")
     night = compare_runs(
         (new, history.results(new)), (old, history.results(old)), measures=chosen, limits=limits_of(config)
     )
@@ -225,7 +225,7 @@ def accept(*, run: int, why: str, who: str | None, place: Path, as_json: bool) -
 
 
 def _open(place: Path) -> History:
-    from evaluation.experiment.config import NightlyConfig, load_config
+    from evaluation.config import NightlyConfig, load_config
     from evaluation.history.folder import History
 
     if place.suffix == ".toml":

@@ -59,13 +59,13 @@ def command(
     from datetime import UTC, datetime
 
     from evaluation.atomic import replace_text
-    from evaluation.experiment.config import NightlyConfig, load_config
+    from evaluation.config import NightlyConfig, load_config
     from evaluation.experiment.executors import make_executor
     from evaluation.history.folder import History
     from evaluation.history.night import run_night
-    from evaluation.history.producing import Shop
+    from evaluation.history.night_results import Workplace
     from evaluation.history.summary import night_json
-    from scripts.progress import watching
+    from scripts.progress import shown_progress
 
     config = load_config(file)
     if summary is not None:
@@ -75,9 +75,11 @@ def command(
         summary.unlink(missing_ok=True)
     # Beside the file, not where the scheduler happened to start: cron starts in the home folder.
     place = history or file.parent / Path((config.nightly or NightlyConfig()).history).expanduser()
-    with watching() as watch:
-        shop = Shop(usable_cache(), make_executor(engine or config.run.engine, jobs or config.run.jobs), watch)
-        night = run_night(config, History(place), shop, now=datetime.now(UTC))
+    with shown_progress() as progress:
+        workplace = Workplace(
+            usable_cache(), make_executor(engine or config.run.engine, jobs or config.run.jobs), progress
+        )
+        night = run_night(config, History(place), workplace, now=datetime.now(UTC))
     found = json.dumps(night_json(night), indent=1, ensure_ascii=False)
     if summary is not None:
         replace_text(summary, found + "\n")

@@ -34,25 +34,22 @@ def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bo
 
         click.echo(json.dumps(experiment_schema(), indent=2, ensure_ascii=False))
         return
+    from evaluation.config import load_config, make_config
     from evaluation.experiment import plan
-    from evaluation.experiment.config import load_config, make_config
-    from evaluation.experiment.loaded_dataset import load_dataset
-    from evaluation.experiment.run import cells_of, check
-    from evaluation.experiment.stages import Workbench
+    from evaluation.experiment.session import Session
 
-    load_dataset.cache_clear()
-    config = check(load_config(file) if file else make_config({}))
-    bench = Workbench(config, cache_folder())
-    cells = cells_of(config)
+    session = Session.resolve(load_config(file) if file else make_config({}), cache_folder())
     if explain:
-        found = {" × ".join(cell): list(plan.explain(bench, cell)) for cell in plan.find_cells(cells, explain)}
+        found = {
+            " × ".join(cell): list(plan.explain(session, cell)) for cell in plan.find_cells(session.cells, explain)
+        }
         if as_json:
             click.echo(json.dumps(found, indent=1, ensure_ascii=False))
             return
         for name, lines in found.items():
             click.echo("\n".join([*([f"{name}:"] if len(found) > 1 else []), *lines]))
         return
-    made = plan.make_plan(bench, cells)
+    made = plan.make_plan(session)
     if as_json:
         rows = [
             {**each.cell._asdict(), "chunks": each.chunks, "stages": dict(each.states), "reason": each.reason}

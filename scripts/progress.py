@@ -8,31 +8,31 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evaluation.experiment.run import Watch
+    from evaluation.experiment.progress import Progress
 
 _LABELS = {"chunk": "chunking", "embed": "embedding", "score": "searching and scoring"}
 
 
 @contextmanager
-def watching() -> Iterator[Watch]:
+def shown_progress() -> Iterator[Progress]:
     """Show one bar per phase while the block runs."""
-    from evaluation.experiment.run import Watch
+    from evaluation.experiment.progress import Progress
 
     if not sys.stderr.isatty():
-        yield Watch()
+        yield Progress()
         return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.progress import Progress as Bars
 
     columns = (TextColumn("{task.description:>22}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bars:
+    with Bars(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bars:
         tasks = {}
 
         def phase(name: str, total: int) -> None:
@@ -42,4 +42,4 @@ def watching() -> Iterator[Watch]:
             if name in tasks:
                 bars.advance(tasks[name], done)
 
-        yield Watch(phase, tick)
+        yield Progress(phase, tick)

@@ -35,8 +35,9 @@ def command(
     from evaluation.report.terminal import render_table
     from evaluation.report.verdict import verdict
     from evaluation.results.comparisons import with_statistics
-    from evaluation.results.folder import check_output, read_results, to_json, write_results
-    from evaluation.results.types import merge_results
+    from evaluation.results.document import to_json
+    from evaluation.results.folder import check_output, read_results, write_results
+    from evaluation.results.merge import merge_results
 
     if len(folders) > 1 and out is None:
         raise UsageError(f"{len(folders)} runs become one: say where to write it with --out DIR")
@@ -50,7 +51,7 @@ def command(
         )
     if asked or len(parts) > 1:
         # The comparisons of the parts do not know the other chunkers, the baseline or the test.
-        results = with_statistics(replace(results, config={**results.config, **asked}))
+        results = with_statistics(replace(results, config=results.config.model_copy(update=asked)))
     target = out or folders[0]
     if len(parts) == 1 and (target / "results.json").exists() and not target.samefile(folders[0]):
         raise UsageError(f"{target} holds the results of another run: name another folder with --out")

@@ -1,20 +1,31 @@
-"""Results with a known truth, for the tests of reports: runpy.run_path gives `simulated_results`."""
+"""A real run on code made here, for the tests of reports: runpy.run_path gives `simulated_results`.
+
+Chunks, rankings, texts and facts are what the pipeline made of the code; only the scores are drawn, so that the truth
+behind a verdict is known.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from itertools import product
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
-from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord, Results
-from evaluation.statistics import compare_pairs, mean_interval
-from evaluation.types import CellKey
+from chunkers.sources import walk
+from evaluation.config import make_config
+from evaluation.experiment.executors import Serial
+from evaluation.experiment.run import run_experiment
+from evaluation.experiment.session import Session
+from evaluation.results.comparisons import with_statistics
+from evaluation.results.types import CellRecord, Results
+from ground_truth.types import Annotation, Dataset, Query
 
 BUDGETS = (250, 500, 1000, 2000, 3000, 4000, 6000, 8000)
 HEADLINE = "naurc@4000tok"
+MEASURES = (HEADLINE, "recall@4000tok", "precision@4000tok", "ndcg@5", "recall@5")
 NAMES = ("cast:size=2000", "fixed-lines:lines=50", "functions", "sliding:lines=40,overlap=10")
 LINES_PER_FILE = 120
 
@@ -33,136 +44,88 @@ def simulated_results(
     seed: int = 0,
 ) -> Results:
     """Return results in which each chunker is better than the second one by its edge."""
+    real = _run(len(names), queries, repositories, files, hostile)
     rng = np.random.default_rng(seed)
-    asked = tuple(_query(k, repositories, files, hostile) for k in range(queries))
-    clusters = [query.cluster for query in asked]
     difficulty = rng.normal(0.5, 0.15, queries)
     cells: list[CellRecord] = []
-    comparisons: list[dict[str, Any]] = []
-    texts: dict[str, str] = {}
     for embedder in embedders:
-        scores = np.array([np.clip(difficulty + edge + rng.normal(0, 0.08, queries), 0, 1) for edge in edges])
-        for place, name in enumerate(names):
-            hits = _hits(asked, place, rng, texts, hostile)
-            cells.append(_cell(CellKey("simulated", name, embedder, "dense"), scores[place], clusters, hits, place))
-        for row in compare_pairs(scores, clusters, names=names, family=baseline or "all", flips=2000, seed=seed):
-            where = {"dataset": "simulated", "embedder": embedder, "retriever": "dense", "measure": HEADLINE}
-            comparisons.append({**row.row(), **where})
+        for cell, name, edge in zip(real.cells, names, edges, strict=True):
+            drawn = np.clip(difficulty + edge + rng.normal(0, 0.08, queries), 0, 1)
+            key = cell.key._replace(chunker=name, embedder=embedder)
+            cells.append(replace(cell, key=key, scores={**cell.scores, HEADLINE: drawn}))
+        broken = real.cells[0].key._replace(embedder=embedder)
         cells += [
-            CellRecord(CellKey("simulated", name, embedder, "dense"), "failed", reason)
-            for name, reason in (failed or {}).items()
+            CellRecord(broken._replace(chunker=name), "failed", reason) for name, reason in (failed or {}).items()
         ]
-    return Results(
-        config={
-            "headline": HEADLINE,
-            "baseline": baseline,
-            "seed": seed,
-            "rule": "any",
-            "measures": [HEADLINE, "ndcg@5"],
-        },
-        environment={"python": "3.11", "packages": {"numpy": np.__version__}},
-        datasets=({"name": "simulated", "fingerprint": "0" * 12, "queries": queries, "repositories": repositories},),
-        cells=tuple(cells),
-        comparisons=tuple(comparisons),
-        queries=asked,
-        texts=texts,
-        budgets=BUDGETS,
+    config = real.config.model_copy(
+        update={"chunkers": tuple(names), "embedders": tuple(embedders), "baseline": baseline, "seed": seed}
     )
-
-
-def _path(repo: int, file: int, hostile: str) -> str:
-    return f"src/{hostile}module_{repo}_{file}.py"
+    return with_statistics(replace(real, config=config, cells=tuple(cells)))
 
 
 @cache
-def _source(repo: int, file: int, hostile: str) -> list[str]:
-    return [
-        f"value_{repo}_{file}_{line} = {hostile}compute({line * 7919 % 1000})" for line in range(1, LINES_PER_FILE + 1)
-    ]
+def _run(chunkers: int, queries: int, repositories: int, files: int, hostile: str) -> Results:
+    """Run the pipeline over files of numbered lines, which every chunker cuts at another length."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        dataset = _dataset(folder, queries, repositories, files, hostile)
+        specs = [f"fixed-lines:lines={8 + 9 * (place % 4) + place // 4}" for place in range(chunkers)]
+        config = make_config(
+            {
+                "datasets": ["simulated"],
+                "chunkers": specs,
+                "embedders": ["hashing"],
+                "retrievers": ["bm25"],
+                "measures": MEASURES,
+                "budgets": BUDGETS,
+                "flips": 2000,
+                "depth": 100,
+            }
+        )
+        session = Session(config, folder / "cache", plugins={"simulated": _Loader(dataset)})
+        return run_experiment(session, Serial())
 
 
-def _query(k: int, repositories: int, files: int, hostile: str) -> QueryRecord:
-    repo, file = k % repositories, k % files
-    start = 1 + k * 13 % (LINES_PER_FILE - 10)
-    gold = (GoldLines(_path(repo, file, hostile), start, start + 6),)
-    text = f"{hostile}where is value number {k} computed?"
-    language = "python" if repo % 2 else "go"
-    return QueryRecord("simulated", f"q{k:04}", text, f"repo{repo}", f"repo{repo}", language, gold)
+class _Loader:
+    """A dataset that is in memory already."""
+
+    version = "1"
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+
+    def load(self) -> Dataset:
+        """Return it."""
+        return self.dataset
 
 
-def _hits(
-    asked: Sequence[QueryRecord], place: int, rng: np.random.Generator, texts: dict[str, str], hostile: str
-) -> dict[str, tuple[HitRecord, ...]]:
-    size = 8 + 9 * (place % 4)
-    found: dict[str, tuple[HitRecord, ...]] = {}
-    for k, query in enumerate(asked):
-        repo = int(query.repo.removeprefix("repo"))
-        hits = []
-        for rank in range(1, 11):
-            near = rank == 1 + (k + place) % 3
-            path = query.gold[0].path if near else _path(repo, int(rng.integers(6)), hostile)
-            first = query.gold[0].start_line if near else int(rng.integers(1, LINES_PER_FILE - size))
-            first = min(first // size * size + 1, LINES_PER_FILE - size)
-            file = int(path.rsplit("_", 1)[1].removesuffix(".py"))
-            chunk_id = f"{repo}-{file}-{first}-{size}"
-            if chunk_id not in texts:
-                texts[chunk_id] = "\n".join(_source(repo, file, hostile)[first - 1 : first - 1 + size]) + "\n"
-            hits.append(HitRecord(rank, chunk_id, 1 - rank / 20, path, first, first + size - 1))
-        found[query.id] = tuple(hits)
-    return found
+def _dataset(folder: Path, queries: int, repositories: int, files: int, hostile: str) -> Dataset:
+    for repo in range(repositories):
+        for file in range(files):
+            path = folder / f"repo{repo}" / _path(repo, file, hostile)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(_source(repo, file, hostile), "utf-8", "surrogateescape")
+    asked, notes = [], []
+    for k in range(queries):
+        repo, file = k % repositories, k % files
+        start = 1 + k * 13 % (LINES_PER_FILE - 10)
+        text = f"{hostile}where is value number {k} computed? value_{repo}_{file}_{start}"
+        asked.append(Query(f"q{k:04}", text, f"repo{repo}"))
+        notes.append(Annotation(asked[-1].id, f"repo{repo}", _path(repo, file, hostile), start, start + 6))
+    folders = tuple(walk(folder / f"repo{repo}", name=f"repo{repo}") for repo in range(repositories))
+    return Dataset("simulated", folders, tuple(asked), tuple(notes))
 
 
-def _cell(
-    key: CellKey,
-    values: np.ndarray,
-    clusters: Sequence[str],
-    hits: dict[str, tuple[HitRecord, ...]],
-    place: int,
-) -> CellRecord:
-    growth = np.array([1 - np.exp(-budget / 2500) for budget in BUDGETS])
-    curve = np.clip(values[:, None] * 1.3, 0, 1) * growth[None, :]
-    scores = {
-        HEADLINE: values,
-        "recall@4000tok": curve[:, 5],
-        "precision@4000tok": values / 4,
-        "ndcg@5": np.clip(values + 0.05 * place, 0, 1),
-        "recall@5": np.clip(values * 0.9, 0, 1),
-    }
-    measures = {}
-    for name, column in scores.items():
-        found = mean_interval(column, clusters)
-        measures[name] = {"mean": found.mean, "low": found.low, "high": found.high, "scored": found.n, "undefined": 0}
-    size = 300.0 * (place + 1)
-    edges = [0, 100, 200, 400, 800, 1600, 3200]
-    counts = [int(900 * np.exp(-((np.log2((low + high) / 2 + 1) - np.log2(size)) ** 2))) for low, high in _steps(edges)]
-    return CellRecord(
-        key=key,
-        status="ok",
-        chunks={
-            "count": 4000 // (place + 1),
-            "mean_nws": size,
-            "p95_nws": size * 2.2,
-            "median_nws": size * 0.9,
-            "mean_tokens": size / 3,
-            "uncovered_queries": place,
-            "relevant_per_query": 3.0 / (place + 1),
-            "sizes": {"edges": edges, "counts": counts},
-            "files": 48,
-            "fallbacks": {"syntax error": place} if place else {},
-            "lost_nws": 0,
-            "doubled_nws": 0 if place < 3 else 5120,
-            "truncated": {"chunks": 0.01 * place, "tokens": 0.02 * place},
-            "chance": {"ndcg@5": 0.002 * (place + 1), "recall@5": 0.001 * (place + 1)},
-            "tokens_at": {"5": size / 3 * 5, "10": size / 3 * 10},
-            "failed_files": {},
-        },
-        measures=measures,
-        seconds={"chunk": 0.2, "embed": 3.5, "retrieve": 0.1, "score": 0.4},
-        scores=scores,
-        curve=curve,
-        hits=hits,
-    )
+def _path(repo: int, file: int, hostile: str) -> str:
+    ending = "py" if repo % 2 else "go"
+    return f"src/{_name(hostile)}module_{repo}_{file}.{ending}"
 
 
-def _steps(edges: Sequence[int]) -> list[tuple[int, int]]:
-    return [(low, high) for low, high in product(edges, edges) if edges.index(high) == edges.index(low) + 1]
+def _name(hostile: str) -> str:
+    """Return what a file may be called: no slash, no NUL."""
+    return hostile.replace("/", "").replace("\0", "")
+
+
+def _source(repo: int, file: int, hostile: str) -> str:
+    lines = range(1, LINES_PER_FILE + 1)
+    return "".join(f"value_{repo}_{file}_{line} = {hostile}compute({line * 7919 % 1000})\n" for line in lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from chunkers.sources import walk
-from scripts.bench.scale import Corpus, measure, sample, snapshot_of, written
+from scripts.bench.scale import Corpus, loaded_dataset, measure, sample, written
 
 
 def test_a_size_is_measured_and_shown(repository: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_sample_is_a_part_of_a_larger_one(repository: Path) -> None:
 
 def test_a_query_asks_for_a_function_by_its_words(repository: Path) -> None:
     """The gold is the line on which the function is defined."""
-    snapshot = snapshot_of(Corpus(repository, ("apple.py",), 5, "whole-file"))
+    snapshot = loaded_dataset(Corpus(repository, ("apple.py",), 5, "whole-file"))
     (query,), (note,) = snapshot.dataset.queries, snapshot.dataset.annotations
     assert query.text == "make apple"
     assert (repository / note.path).read_text().splitlines()[note.start_line - 1].startswith("def make_apple(")

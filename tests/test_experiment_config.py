@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import UsageError
-from evaluation.experiment.config import ExperimentConfig, load_config, make_config
+from evaluation.config import ExperimentConfig, load_config, make_config
 from evaluation.experiment.run import cells_of, check
-from evaluation.experiment.run_options import RunOptions
+from evaluation.run_options import RunOptions
 from scripts.compare import command
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "scripts" / "experiments").glob("*.toml"))

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import UsageError
-from evaluation.experiment.config import load_config, make_config
+from evaluation.config import load_config, make_config
 from evaluation.experiment.executors import Serial
 from evaluation.experiment.run import Watch
 from evaluation.history.folder import History
 from evaluation.history.night import run_night
+from evaluation.history.night_results import Workplace
 from evaluation.history.pins import commits_between, pin
-from evaluation.history.producing import Shop
 from ground_truth.registry import DATASETS
 from scripts.check.nightly import trouble, week
 from scripts.check.nightly_lab import CHUNKER, Lab
@@ -66,20 +66,20 @@ def test_a_folder_as_it_is(tmp_path: Path) -> None:
         | {"headline": "ndcg@10", "flips": 1000, "nightly": {"keep": 3}}
     )
     history, phases = History(lab.history), list[str]()
-    shop = Shop(lab.root / "cache", Serial(), Watch(phase=lambda name, _count: phases.append(name)))
-    run_night(config, history, shop, now=NOON)
+    place = Workplace(lab.root / "cache", Serial(), Watch(phase=lambda name, _count: phases.append(name)))
+    run_night(config, history, place, now=NOON)
     assert "chunk" in phases
     phases.clear()
-    same = run_night(config, history, shop, now=NOON)
+    same = run_night(config, history, place, now=NOON)
     assert phases == []
     assert [each.verdict for each in same.findings] == ["no change"]
     lab.edit(2)
-    moved = run_night(config, history, shop, now=NOON)
+    moved = run_night(config, history, place, now=NOON)
     assert "chunk" in phases
     assert moved.queries[spec].shared >= 20
     assert moved.record.key != same.record.key
-    run_night(config, history, shop, now=NOON)
-    run_night(config, history, shop, now=NOON)
+    run_night(config, history, place, now=NOON)
+    run_night(config, history, place, now=NOON)
     assert history.numbers() == [1, 3, 4, 5]
 
 

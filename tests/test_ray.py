@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from chunkers.errors import UsageError
-from evaluation.experiment.config import ExperimentConfig, make_config
+from evaluation.config import ExperimentConfig, make_config
 from evaluation.experiment.executors import Serial, make_executor
 from evaluation.experiment.ray_engine import Ray
 from evaluation.experiment.run import Watch, run_experiment

@@ -23,8 +23,8 @@ from evaluation.report.build import write_report
 from evaluation.report.explorer import pack
 from evaluation.report.figures import svg
 from evaluation.report.linestore import LineStore, text_lines
+from evaluation.report.measure_properties import property_table
 from evaluation.report.page import page
-from evaluation.report.promises import promise_table
 from evaluation.report.view import views
 from evaluation.results.types import Results
 
@@ -179,7 +179,7 @@ def test_ticks_are_round_and_inside(low: float, high: float) -> None:
 
 def test_the_page_says_what_the_measures_promise() -> None:
     """Properties are rows, measures are columns; only what a measure declares is ticked."""
-    table = promise_table(["naurc@4000tok", "ndcg@5", "ndcg@10"])
+    table = property_table(["naurc@4000tok", "ndcg@5", "ndcg@10"])
     assert table.header == ["property", "naurc@B", "ndcg@k"]
     chance = next(row for row in table.rows if row[0].startswith("a random ranking"))
     assert chance[1:] == ["✓", "·"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -24,7 +23,7 @@ class CaseBuilder:
 
     def __init__(
         self,
-        snapshot: LoadedDataset,
+        loaded: LoadedDataset,
         chunks: ChunkTable,
         grades: Mapping[str, Mapping[str, float]],
         *,
@@ -35,10 +34,11 @@ class CaseBuilder:
     ) -> None:
         self._chunks, self._grades, self._needs, self._embed = chunks, grades, needs, embed
         self._vector_depth = vector_depth
-        self._rulers = {unit: file_rulers(chunks, unit, snapshot.read) for unit in sorted(units)}
-        self._gold = self._resolve(snapshot)
-        self._sizes = self._search_sizes(snapshot)
-        self._texts = ChunkTexts(chunks, range(len(chunks)), snapshot.read)
+        self._rulers = {unit: file_rulers(chunks, unit, loaded.ruler) for unit in sorted(units)}
+        self._costs: dict[tuple[str, SizeUnit], int] = {}
+        self._gold = self._resolve(loaded)
+        self._sizes = self._search_sizes(loaded)
+        self._texts = ChunkTexts(chunks, range(len(chunks)), loaded.read)
 
     def search_size(self, query_id: str) -> int:
         """Return how many chunks the query chooses from."""
@@ -92,7 +92,13 @@ class CaseBuilder:
         headers = [self._chunks.headers[row] for row in rows]
         if not any(headers):
             return {}
-        return {unit: [_header_cost(header, unit) for header in headers] for unit in self._rulers}
+        return {unit: [self._header_cost(header, unit) for header in headers] for unit in self._rulers}
+
+    def _header_cost(self, header: str, unit: SizeUnit) -> int:
+        if (header, unit) not in self._costs:
+            data = (header + "\n").encode("utf-8", "surrogateescape")
+            self._costs[header, unit] = ruler(data, unit).count(0, len(data)) if header else 0
+        return self._costs[header, unit]
 
     def _nuggets(self, gold: Sequence[TextSpan]) -> dict[str, frozenset[int]]:
         """Return the gold regions of every chunk that touches any, retrieved or not: the ideal is over all of them."""
@@ -108,18 +114,18 @@ class CaseBuilder:
                 touched[self._chunks.ids[row]] = regions
         return touched
 
-    def _resolve(self, snapshot: LoadedDataset) -> dict[str, list[TextSpan]]:
+    def _resolve(self, loaded: LoadedDataset) -> dict[str, list[TextSpan]]:
         """Return each query's gold as half-open bytes without overlap."""
-        notes = [note for note in snapshot.dataset.annotations if note.grade > 0]
+        notes = [note for note in loaded.dataset.annotations if note.grade > 0]
         index = self._chunks.file_index
-        found = gold_spans(notes, annotated_lines(snapshot.dataset))
+        found = gold_spans(notes, annotated_lines(loaded.dataset))
         return {
             query_id: _merged(TextSpan(index[gold.repo, gold.path], gold.start_byte, gold.end_byte) for gold in spans)
             for query_id, spans in found.items()
         }
 
-    def _search_sizes(self, snapshot: LoadedDataset) -> Mapping[str, int]:
-        dataset = snapshot.dataset
+    def _search_sizes(self, loaded: LoadedDataset) -> Mapping[str, int]:
+        dataset = loaded.dataset
         sizes = {repo: len(rows) for repo, rows in self._chunks.repository_rows.items()}
         whole = len(self._chunks)
         return {query.id: whole if dataset.scope == "all" else sizes.get(query.repo, 0) for query in dataset.queries}
@@ -134,9 +140,3 @@ def _merged(spans: Iterable[TextSpan]) -> list[TextSpan]:
         else:
             merged.append(span)
     return merged
-
-
-@functools.lru_cache(maxsize=100_000)
-def _header_cost(header: str, unit: SizeUnit) -> int:
-    data = (header + "\n").encode("utf-8", "surrogateescape")
-    return ruler(data, unit).count(0, len(data)) if header else 0

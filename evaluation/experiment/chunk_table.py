@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import functools
+import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
 from chunkers.coverage import coverage_of
 from chunkers.errors import UsageError
-from chunkers.sizes import ruler
+from chunkers.sizes import Ruler
 from chunkers.sources import Repository
 from chunkers.splitting import chunk_file
-from chunkers.types import Chunk, Chunker, Piece, SourceFile
+from chunkers.types import Chunk, Chunker, Piece, SizeUnit, SourceFile
+from evaluation.results.facts import ChunkFacts, SizeHistogram
 
 _COLUMNS = {"file": np.int32, "start": np.int64, "end": np.int64, "start_line": np.int32, "end_line": np.int32}
-_SIZES = {"nws": np.int32, "tokens": np.int32}
+_SIZES: dict[SizeUnit, type] = {"nws": np.int32, "tokens": np.int32}
 _BEFORE = {f"{unit}_before": dtype for unit, dtype in _SIZES.items()}
 _ALL = _COLUMNS | _SIZES | _BEFORE
 
@@ -44,8 +47,9 @@ class ChunkTable:
     """
     ids: Sequence[str]
     headers: Sequence[str]
-    facts: Mapping[str, Any]
-    """What the chunker did to the corpus: fallbacks, lost and doubled text, seconds."""
+    facts: ChunkFacts = field(default_factory=ChunkFacts)
+    seconds: float = 0.0
+    """How long it took to make."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -112,12 +116,17 @@ class ChunkTexts(Sequence[str]):
         return f"{table.headers[row]}\n{text}" if table.headers[row] else text
 
 
-def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> ChunkTable:
+RulerOf = Callable[["FileKey", SizeUnit], Ruler]
+"""A file and a unit → the file's ruler."""
+
+
+def build_chunks(repositories: Sequence[Repository], chunker: Chunker, *, ruler_of: RulerOf) -> ChunkTable:
     """Chunk every file; one file's text is held at a time."""
     files: list[FileKey] = []
     rows: dict[str, list[np.ndarray]] = {name: [] for name in _ALL}
     ids: list[str] = []
     headers: list[str] = []
+    started = time.perf_counter()
     fallbacks: Counter[str] = Counter()
     failed: dict[str, str] = {}
     lost = doubled = total = 0
@@ -130,8 +139,8 @@ def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> ChunkT
             except Exception as error:  # noqa: BLE001 - a third party's chunker may raise anything; the file is counted
                 failed[f"{source.repo}/{source.path}"] = f"{type(error).__name__}: {error}"
                 chunks = []
-            _append(rows, source, chunks, file=len(files))
             files.append(FileKey(source.repo, source.path, source.language))
+            _append(rows, chunks, file=len(files) - 1, ruler_of=functools.partial(ruler_of, files[-1]))
             ids += [chunk.id for chunk in chunks]
             headers += [chunk.header for chunk in chunks]
             if reason := getattr(chunker, "fallback", _no_fallback)(source):
@@ -146,19 +155,39 @@ def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> ChunkT
         name: np.concatenate(parts).astype(_ALL[name]) if parts else np.zeros(0, np.int64)
         for name, parts in rows.items()
     }
-    facts = {
-        "files": len(files),
-        "total_nws": total,
-        "lost_nws": lost,
-        "doubled_nws": doubled,
-        "fallbacks": dict(sorted(fallbacks.items())),
-        "failed_files": failed,
-    }
-    return ChunkTable(tuple(files), columns, ids, headers, facts)
+    made = ChunkTable(tuple(files), columns, ids, headers)
+    facts = replace(
+        _size_facts(made),
+        files=len(files),
+        total_nws=total,
+        lost_nws=lost,
+        doubled_nws=doubled,
+        fallbacks=dict(sorted(fallbacks.items())),
+        failed_files=failed,
+    )
+    return replace(made, facts=facts, seconds=time.perf_counter() - started)
+
+
+def _size_facts(chunks: ChunkTable) -> ChunkFacts:
+    """Return how many chunks there are and how large they are."""
+    sizes = chunks.sizes("nws")
+    edges = np.concatenate(([0], np.geomspace(16, 16_384, 21).round(), [np.inf]))
+    counts, _ = np.histogram(sizes, edges)
+    histogram = SizeHistogram(tuple(edges[:-1].tolist()), tuple(counts.tolist()))
+    if not len(sizes):
+        return ChunkFacts(sizes=histogram)
+    return ChunkFacts(
+        count=len(chunks),
+        mean_nws=float(sizes.mean()),
+        median_nws=float(np.median(sizes)),
+        p95_nws=float(np.quantile(sizes, 0.95)),
+        mean_tokens=float(chunks.sizes("tokens").mean()),
+        sizes=histogram,
+    )
 
 
 def save_chunks(table: ChunkTable, folder: Path) -> None:
-    """Write the table as two Parquet files."""
+    """Write the table as two Parquet files, and the facts beside them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -168,20 +197,25 @@ def save_chunks(table: ChunkTable, folder: Path) -> None:
     pq.write_table(pa.table(chunks), folder / "chunks.parquet", compression="zstd")
     files = {name: pa.array([getattr(file, name) for file in table.files], word) for name in FileKey._fields}
     pq.write_table(pa.table(files), folder / "files.parquet", compression="zstd")
+    facts = {"facts": asdict(table.facts), "seconds": table.seconds}
+    (folder / "facts.json").write_text(json.dumps(facts, indent=1), "utf-8")
 
 
-def load_chunks(folder: Path, facts: Mapping[str, Any]) -> ChunkTable:
+def load_chunks(folder: Path) -> ChunkTable:
     """Read what `save_chunks` wrote."""
     import pyarrow.parquet as pq
 
     chunks = pq.read_table(folder / "chunks.parquet")
     files = pq.read_table(folder / "files.parquet").to_pydict()
+    found = json.loads((folder / "facts.json").read_text("utf-8"))
+    histogram = SizeHistogram(*map(tuple, found["facts"].pop("sizes").values()))
     return ChunkTable(
         files=tuple(map(FileKey, *(files[name] for name in FileKey._fields))),
         columns={name: chunks[name].to_numpy() for name in _ALL},
         ids=chunks["id"].to_pylist(),
         headers=chunks["header"].to_pylist(),
-        facts=facts,
+        facts=ChunkFacts(**found["facts"], sizes=histogram),
+        seconds=found["seconds"],
     )
 
 
@@ -189,14 +223,16 @@ def _no_fallback(_source: SourceFile) -> None:
     return None
 
 
-def _append(rows: dict[str, list[np.ndarray]], source: SourceFile, chunks: Sequence[Chunk], *, file: int) -> None:
+def _append(
+    rows: dict[str, list[np.ndarray]], chunks: Sequence[Chunk], *, file: int, ruler_of: Callable[[SizeUnit], Ruler]
+) -> None:
     spans = np.array([chunk.span for chunk in chunks], dtype=np.int64).reshape(-1, 4)
     starts, ends = spans[:, 0], spans[:, 1]
     rows["file"].append(np.full(len(chunks), file))
     for name, column in zip(("start", "end", "start_line", "end_line"), spans.T, strict=True):
         rows[name].append(column)
-    for unit in ("nws", "tokens"):
-        measured = ruler(source.data, unit)
+    for unit in _SIZES:
+        measured = ruler_of(unit)
         before = measured.at(starts)
         rows[f"{unit}_before"].append(before)
         rows[unit].append(measured.at(ends) - before)

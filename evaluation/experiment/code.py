@@ -1,4 +1,4 @@
-"""What the code that makes a stage's output is, as a hash: a changed plug-in is never answered from the cache."""
+"""What code makes a stage's output, as a hash: a changed plug-in is never answered from the cache."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ def plugin_inputs(plugin: Any) -> dict[str, Any]:  # noqa: ANN401 - any plug-in
     return {**identity(plugin), "code": code_hash(type(plugin))}
 
 
+# Kept as long as the process: it is about the code that this process runs, which does not change when its files do.
 @functools.cache
 def code_of(module: str) -> str:
-    """Return a hash of the Python files of the module's outermost package, or of the module alone."""
+    """Return a hash of the module's source and of all that it imports from our packages."""
     digest = hashlib.sha256()
-    for each in module_files(module):
-        digest.update(each.name.encode() + b"\0" + each.read_bytes())
+    for name, file in module_files(module).items():
+        digest.update(name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+
+from evaluation.results.types import Environment
+from evaluation.run_options import RunOptions
 
 PACKAGES = (
     "chunkbench",
@@ -24,13 +26,14 @@ PACKAGES = (
 )
 
 
-def environment() -> dict[str, Any]:
-    """Return the versions that decide results."""
-    return {
-        "python": platform.python_version(),
-        "platform": f"{platform.system()} {platform.machine()}",
-        "packages": {name: package_version(name) for name in PACKAGES},
-    }
+def environment(run: RunOptions | None = None) -> Environment:
+    """Return the versions that decide results, and how the experiment was run."""
+    return Environment(
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.machine()}",
+        packages={name: package_version(name) for name in PACKAGES},
+        run=run or RunOptions.model_validate({}),
+    )
 
 
 @functools.cache

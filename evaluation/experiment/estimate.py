@@ -8,32 +8,31 @@ import json
 from collections.abc import Mapping, Sequence
 
 from evaluation.experiment.code import plugin_inputs
-from evaluation.experiment.stages import Workbench
+from evaluation.experiment.session import Session
 from evaluation.types import CellKey
-from indexing.registry import ENCODERS, RETRIEVERS
 
 _LOOKED_AT = 50
 """Earlier cells that an estimate is the mean of."""
 
 
 def estimated_seconds(
-    bench: Workbench, texts: Mapping[tuple[str, str], int], running: Sequence[tuple[str, CellKey]]
+    session: Session, texts: Mapping[tuple[str, str], int], running: Sequence[tuple[str, CellKey]]
 ) -> float | None:
     """Return the seconds of embedding the texts, by (embedder, kind), and of the stages; None where nothing tells."""
-    usual = functools.cache(functools.partial(_usual, bench))
+    usual = functools.cache(functools.partial(_usual, session))
     counts = {embedder: sum(n for (other, _), n in texts.items() if other == embedder) for embedder, _ in texts}
-    rates = {embedder: bench.embeddings.rate(ENCODERS.create(embedder)) for embedder in counts}
+    rates = {embedder: session.embeddings.rate(session.encoder(embedder)) for embedder in counts}
     parts = [count / rate if (rate := rates[embedder]) else None for embedder, count in counts.items() if count]
     parts += [usual(stage, cell.retriever) for stage, cell in running if stage != "chunk"]
     known = [part for part in parts if part is not None]
     return sum(known) if len(known) == len(parts) else None
 
 
-def _usual(bench: Workbench, stage: str, retriever: str) -> float | None:
+def _usual(session: Session, stage: str, retriever: str) -> float | None:
     """Return the mean seconds of searching with this kind of retriever, or of scoring."""
-    kind = plugin_inputs(RETRIEVERS.create(retriever))["class"]
+    kind = plugin_inputs(session.retriever(retriever))["class"]
     found = []
-    for entry in itertools.islice(bench.store.entries(stage), _LOOKED_AT):
+    for entry in itertools.islice(session.store.entries(stage), _LOOKED_AT):
         if stage == "retrieve":
             if entry.inputs["retriever"]["class"] != kind:
                 continue

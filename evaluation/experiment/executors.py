@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkers.errors import UsageError
-from evaluation.experiment.run_options import check_engine
+from evaluation.run_options import check_engine
 
 Task = TypeVar("Task")
 Value = TypeVar("Value")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from chunkers.sizes import Ruler, ruler
+from chunkers.sizes import Ruler
 from chunkers.types import SizeUnit
-from evaluation.experiment.chunk_table import ChunkTable, FileKey
+from evaluation.experiment.chunk_table import ChunkTable, RulerOf
 
 _BYTES_KEPT = 200_000_000
 
@@ -37,7 +36,7 @@ class _Corpus:
 
     chunks: ChunkTable
     unit: SizeUnit
-    read: Callable[[FileKey], bytes]
+    ruler_of: RulerOf
     kept: dict[int, Ruler] = field(default_factory=dict)
     room: int = _BYTES_KEPT
 
@@ -45,7 +44,7 @@ class _Corpus:
         """Return the ruler of the whole file."""
         found = self.kept.pop(file, None)
         if found is None:
-            found = ruler(self.read(self.chunks.files[file]), self.unit)
+            found = self.ruler_of(self.chunks.files[file], self.unit)
             self.room -= found.starts.nbytes
             while self.room < 0 and self.kept:
                 self.room += self.kept.pop(next(iter(self.kept))).starts.nbytes
@@ -53,7 +52,7 @@ class _Corpus:
         return found
 
 
-def file_rulers(chunks: ChunkTable, unit: SizeUnit, read: Callable[[FileKey], bytes]) -> list[FileRuler]:
+def file_rulers(chunks: ChunkTable, unit: SizeUnit, ruler_of: RulerOf) -> list[FileRuler]:
     """Return a ruler for each file of a chunk table; nothing is read yet."""
-    corpus = _Corpus(chunks, unit, read)
+    corpus = _Corpus(chunks, unit, ruler_of)
     return [FileRuler(corpus, file) for file in range(len(chunks.files))]

@@ -1,4 +1,4 @@
-"""A dataset as it was when the experiment looked: loaded once per process, with the hashes that name it."""
+"""A dataset in memory, and the fingerprints that name it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from chunkers.errors import UsageError
+from chunkers.sizes import Ruler, ruler
 from chunkers.sources import Repository, fingerprint
+from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import FileKey
-from evaluation.experiment.remembered import Remembered, Room
+from evaluation.experiment.file_memory import FileMemory, MemoryLimit, MemoryRepository
+from evaluation.results.facts import DatasetParts, DatasetRecord
 from ground_truth.duplicates import apply_duplicates
-from ground_truth.registry import DATASETS
-from ground_truth.types import Dataset
+from ground_truth.types import Dataset, DatasetLoader
 
-_REMEMBERED = 64_000_000
-"""Bytes of source files that are kept in memory; masking makes a second reading dear."""
+_RULERS_KEPT = 2_000
+"""Files whose tokens stay counted."""
 
 
 @dataclass(frozen=True)
 class LoadedDataset:
-    """A loaded dataset and the fingerprints of its three parts."""
+    """A dataset and the fingerprints of its three parts; it lives as long as the session that loaded it."""
 
     spec: str
     dataset: Dataset
@@ -38,51 +40,58 @@ class LoadedDataset:
         return _digest([self.corpus, self.queries, self.annotations])
 
     def read(self, file: FileKey) -> bytes:
-        """Return a file's bytes as they are indexed; what was read last is remembered, up to a bound."""
-        if file not in self._recent:
-            source = self._repositories[file.repo].read(file.path)
-            if source is None:
-                raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
-            self._recent[file] = source.data
-            self._held[0] += len(source.data)
-            while self._held[0] > _REMEMBERED and len(self._recent) > 1:
-                self._held[0] -= len(self._recent.pop(next(iter(self._recent))))
-        return self._recent[file]
+        """Return a file's bytes; what was read last is kept, up to a bound."""
+        return self._memory.read(file, self._read)
+
+    def _read(self, file: FileKey) -> bytes:
+        source = self._repositories[file.repo].read(file.path)
+        if source is None:
+            raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
+        return source.data
+
+    def ruler(self, file: FileKey, unit: SizeUnit) -> Ruler:
+        """Return a file's ruler; every chunker and every measure asks for tokens, and counting them takes a while."""
+        if unit != "tokens":
+            return ruler(self.read(file), unit)
+        found = self._rulers.pop(file, None) or ruler(self.read(file), unit)
+        self._rulers[file] = found  # last in the order, so last to go
+        while len(self._rulers) > _RULERS_KEPT:
+            del self._rulers[next(iter(self._rulers))]
+        return found
 
     @functools.cached_property
-    def _recent(self) -> dict[FileKey, bytes]:
+    def _rulers(self) -> dict[FileKey, Ruler]:
         return {}
 
     @functools.cached_property
-    def _held(self) -> list[int]:
-        return [0]
+    def _memory(self) -> FileMemory[FileKey]:
+        return FileMemory()
 
     @functools.cached_property
     def _repositories(self) -> dict[str, Repository]:
         return {repository.name: repository for repository in self.dataset.repositories}
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> DatasetRecord:
         """Return what the results say of the dataset."""
         dataset = self.dataset
         skipped = Counter(skip.reason for repository in dataset.repositories for skip in repository.skipped)
-        return {
-            "name": self.spec,
-            "fingerprint": self.fingerprint,
-            "queries": len(dataset.queries),
-            "repositories": sorted(repository.name for repository in dataset.repositories),
-            "clusters": len({query.cluster for query in dataset.queries}),
-            "mined": dataset.mined,
-            "scope": dataset.scope,
-            "skipped": dict(sorted(skipped.items())),
-            "parts": {"corpus": self.corpus, "queries": self.queries, "annotations": self.annotations},
-            "details": dict(dataset.details),
-        }
+        return DatasetRecord(
+            name=self.spec,
+            fingerprint=self.fingerprint,
+            queries=len(dataset.queries),
+            repositories=tuple(sorted(repository.name for repository in dataset.repositories)),
+            clusters=len({query.cluster for query in dataset.queries}),
+            mined=dataset.mined,
+            scope=dataset.scope,
+            skipped=dict(sorted(skipped.items())),
+            parts=DatasetParts(self.corpus, self.queries, self.annotations),
+            details=dict(dataset.details),
+        )
 
 
-@functools.lru_cache(maxsize=16)
-def load_dataset(spec: str, duplicates: str = "keep") -> LoadedDataset:
-    """Return the dataset under a policy for identical files; it must have queries."""
-    dataset = apply_duplicates(_remembering(DATASETS.create(spec).load()), duplicates)
+def load_dataset(spec: str, loader: DatasetLoader, *, duplicates: str) -> LoadedDataset:
+    """Load a dataset under a policy for identical files; it must have queries."""
+    dataset = apply_duplicates(_in_memory(loader.load()), duplicates)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
     corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}
@@ -95,19 +104,10 @@ def load_dataset(spec: str, duplicates: str = "keep") -> LoadedDataset:
     )
 
 
-def same_dataset(spec: str, duplicates: str, seen: str) -> LoadedDataset:
-    """Return the dataset as the run saw it, in whichever process; raise where its files have changed since."""
-    if load_dataset(spec, duplicates).fingerprint != seen:
-        load_dataset.cache_clear()  # this worker may have loaded it for an earlier run
-        if load_dataset(spec, duplicates).fingerprint != seen:
-            raise UsageError(f"dataset {spec!r} is not the same here as where the run began: run again on one state")
-    return load_dataset(spec, duplicates)
-
-
-def _remembering(dataset: Dataset) -> Dataset:
-    room = Room()
-    remembered = tuple(Remembered(repository, room) for repository in dataset.repositories)
-    return dataclasses.replace(dataset, repositories=remembered)
+def _in_memory(dataset: Dataset) -> Dataset:
+    limit = MemoryLimit()
+    kept = tuple(MemoryRepository(repository, limit) for repository in dataset.repositories)
+    return dataclasses.replace(dataset, repositories=kept)
 
 
 def _plain(value: Any) -> list[Any]:  # noqa: ANN401 - any dataclass with slots

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from chunkers.plugins import Spec
 from chunkers.size_matching import Match, matched, parse_target
 from chunkers.types import SourceFile
-from evaluation.experiment.config import ExperimentConfig
-from evaluation.experiment.loaded_dataset import load_dataset
+from evaluation.experiment.session import Session
 
 _SAMPLE = 20_000_000
 """Bytes of source that are looked at: enough for a mean to settle."""
 
 
-def match_sizes(config: ExperimentConfig) -> tuple[ExperimentConfig, dict[str, Match]]:
-    """Return the experiment with the chosen limits written into its specs, and what was chosen for each chunker."""
+class Matched(NamedTuple):
+    """The session with the chosen limits written into its specs, and what was chosen for each chunker."""
+
+    session: Session
+    chosen: dict[str, Match]
+
+
+def match_sizes(session: Session) -> Matched:
+    """Choose every chunker's limit on the session's own corpus, where the config asks for it."""
+    config = session.config
     if config.match_size is None:
-        return config, {}
+        return Matched(session, {})
     target = parse_target(config.match_size)
-    sources = list(_sample(config))
+    sources = list(_sample(session))
     found = {spec: matched(spec, sources, target) for spec in config.chunkers}
     written = {spec: _written(spec, match) for spec, match in found.items()}
     chosen = config.model_copy(
@@ -28,13 +36,13 @@ def match_sizes(config: ExperimentConfig) -> tuple[ExperimentConfig, dict[str, M
             "baseline": written.get(config.baseline or "", config.baseline),
         }
     )
-    return chosen, {written[spec]: match for spec, match in found.items()}
+    return Matched(session.with_config(chosen), {written[spec]: match for spec, match in found.items()})
 
 
-def _sample(config: ExperimentConfig) -> Iterator[SourceFile]:
+def _sample(session: Session) -> Iterator[SourceFile]:
     left = _SAMPLE
-    for spec in config.datasets:
-        for repository in load_dataset(spec, config.duplicates).dataset.repositories:
+    for spec in session.config.datasets:
+        for repository in session.dataset(spec).dataset.repositories:
             for source in repository.files():
                 if left > 0:
                     left -= len(source.data)

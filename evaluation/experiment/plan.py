@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,14 +10,12 @@ from typing import Any, Literal
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from evaluation.experiment import stages
-from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
+from evaluation.experiment.chunk_table import ChunkTexts
 from evaluation.experiment.estimate import estimated_seconds
 from evaluation.experiment.executors import attempt
-from evaluation.experiment.loaded_dataset import load_dataset
-from evaluation.experiment.stages import Workbench
+from evaluation.experiment.session import Session
 from evaluation.types import CellKey
 from indexing.embedding_cache import text_key
-from indexing.registry import ENCODERS, RETRIEVERS
 
 State = Literal["cached", "run", "fails"]
 
@@ -43,33 +42,32 @@ class Plan:
     """How long it will take on one core at the speed of earlier runs; None where there was none to go by."""
 
 
-def make_plan(bench: Workbench, cells: Sequence[CellKey]) -> Plan:
+def make_plan(session: Session) -> Plan:
     """Return what would be done; files are chunked now where they are not yet, which is quick, so as to count texts."""
     plans = []
     missing: dict[tuple[str, str], set[bytes]] = {}
-    for cell in cells:
-        snapshot = load_dataset(cell.dataset, bench.config.duplicates)
-        keys = stages.stage_keys(bench, snapshot, cell)
-        states: dict[str, State] = {name: "cached" if bench.store.has(key) else "run" for name, key in keys.items()}
-        made = attempt(lambda chunker: stages.chunk(bench, snapshot, chunker).value, cell.chunker)  # noqa: B023 - used now
+    for cell in session.cells:
+        keys = session.stage_keys(cell)
+        states: dict[str, State] = {name: "cached" if session.store.has(key) else "run" for name, key in keys.items()}
+        made = attempt(functools.partial(stages.chunk, session, cell.dataset), cell.chunker)
         if made.value is None:
             plans.append(CellPlan(cell, dict.fromkeys(states, "fails"), 0, made.error))
             continue
-        chunks: ChunkTable = made.value
+        chunks, loaded = made.value, session.dataset(cell.dataset)
         plans.append(CellPlan(cell, states, len(chunks)))
-        if states["retrieve"] == "run" and RETRIEVERS.create(cell.retriever).uses_vectors:
-            queries = [query.text for query in snapshot.dataset.queries]
+        if states["retrieve"] == "run" and session.retriever(cell.retriever).uses_vectors:
+            queries = [query.text for query in loaded.dataset.queries]
             for kind, texts in (
-                ("document", ChunkTexts(chunks, range(len(chunks)), snapshot.read)),
+                ("document", ChunkTexts(chunks, range(len(chunks)), loaded.read)),
                 ("query", queries),
             ):
                 missing.setdefault((cell.embedder, kind), set()).update(map(text_key, texts))
     left = {
-        (embedder, kind): bench.embeddings.missing(ENCODERS.create(embedder), keys, kind=kind)
+        (embedder, kind): session.embeddings.missing(session.encoder(embedder), keys, kind=kind)
         for (embedder, kind), keys in missing.items()
     }
     running = [(stage, each.cell) for each in plans for stage, state in each.states.items() if state == "run"]
-    return Plan(tuple(plans), sum(left.values()), estimated_seconds(bench, left, running))
+    return Plan(tuple(plans), sum(left.values()), estimated_seconds(session, left, running))
 
 
 def find_cells(cells: Sequence[CellKey], text: str) -> list[CellKey]:
@@ -81,15 +79,14 @@ def find_cells(cells: Sequence[CellKey], text: str) -> list[CellKey]:
     return found
 
 
-def explain(bench: Workbench, cell: CellKey) -> Iterator[str]:
+def explain(session: Session, cell: CellKey) -> Iterator[str]:
     """Yield, for each stage that would run, what differs from the nearest result in the store."""
-    keys = stages.stage_keys(bench, load_dataset(cell.dataset, bench.config.duplicates), cell)
-    for stage, key in keys.items():
-        if bench.store.has(key):
+    for stage, key in session.stage_keys(cell).items():
+        if session.store.has(key):
             yield f"{stage}: cached"
             continue
         wanted = dict(_flat(key.inputs))
-        known = [dict(_flat(entry.inputs)) for entry in bench.store.entries(stage)]
+        known = [dict(_flat(entry.inputs)) for entry in session.store.entries(stage)]
         if not known:
             yield f"{stage}: will run; nothing of this kind is in the store"
             continue

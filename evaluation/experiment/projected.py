@@ -7,23 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluation.experiment import stages
-from evaluation.experiment.chunk_table import ChunkTable
-from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.relevance import placed
-from evaluation.experiment.stages import Ranking, Workbench
+from evaluation.experiment.session import Session
 from evaluation.measures.evaluate import column, evaluate
 from evaluation.measures.registry import parse_measure
 from evaluation.types import Case, CellKey
 from ground_truth.line_axis import ChunkLines
 from ground_truth.overlap import make_qrels
 from ground_truth.projection import Aggregation, Projection
-from ground_truth.rules import parse_rule
 from ground_truth.spans import corpus_lines
 
 
 def score_projected(
-    bench: Workbench,
-    snapshot: LoadedDataset,
+    session: Session,
     cell: CellKey,
     *,
     reference: str,
@@ -31,14 +27,13 @@ def score_projected(
     aggregation: Aggregation = "max",
 ) -> dict[str, np.ndarray]:
     """Return measure → one value per query: the cell's rankings on the ids of the reference chunker."""
-    own: ChunkTable = stages.chunk(bench, snapshot, cell.chunker).value
-    other: ChunkTable = stages.chunk(bench, snapshot, reference).value
-    ranking: Ranking = stages.retrieve(bench, snapshot, cell).value.ranking
-    dataset = snapshot.dataset
+    own, other = (stages.chunk(session, cell.dataset, chunker) for chunker in (cell.chunker, reference))
+    ranking = stages.retrieve(session, cell).ranking
+    dataset = session.dataset(cell.dataset).dataset
     lines = corpus_lines(dataset.repositories)
     target = ChunkLines.of(lines, placed(other))
     projection = Projection(ChunkLines.of(lines, placed(own)), target)
-    judged = make_qrels(parse_rule(bench.config.rule), dataset.queries, dataset.annotations, target).grades
+    judged = make_qrels(session.rule, dataset.queries, dataset.annotations, target).grades
     cases = [
         Case(
             query_id=query.id,

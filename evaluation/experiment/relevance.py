@@ -10,7 +10,7 @@ from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from ground_truth.line_axis import ChunkLines
 from ground_truth.overlap import Judgements, make_qrels
-from ground_truth.rules import parse_rule
+from ground_truth.rules import Rule
 from ground_truth.spans import annotated_lines
 
 
@@ -23,13 +23,13 @@ class _Row(NamedTuple):
     span: Span
 
 
-def judge(rule: str, snapshot: LoadedDataset, chunks: ChunkTable) -> Judgements:
+def judge(rule: Rule, loaded: LoadedDataset, chunks: ChunkTable) -> Judgements:
     """Return the relevant chunks of each query; only files that hold gold are looked at."""
-    dataset = snapshot.dataset
+    dataset = loaded.dataset
     files = annotated_lines(dataset)
     wanted = {chunks.file_index[key] for key in files if key in chunks.file_index}
     rows = placed(chunks, files=wanted)
-    return make_qrels(parse_rule(rule), dataset.queries, dataset.annotations, ChunkLines.of(files, rows))
+    return make_qrels(rule, dataset.queries, dataset.annotations, ChunkLines.of(files, rows))
 
 
 def placed(chunks: ChunkTable, *, files: Collection[int] | None = None) -> Iterator[_Row]:

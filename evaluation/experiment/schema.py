@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.experiment.config import ExperimentConfig
+from evaluation.config import ExperimentConfig
 
 
 def experiment_schema() -> dict[str, Any]:

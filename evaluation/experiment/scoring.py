@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from chunkers.types import SizeUnit
 from evaluation.experiment.cases import CaseBuilder
 from evaluation.experiment.chunk_table import ChunkTable
-from evaluation.experiment.config import ExperimentConfig
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.relevance import judge
 from evaluation.measures.chance import closed_form
 from evaluation.measures.curve import recall_curves
 from evaluation.measures.evaluate import evaluate
-from evaluation.measures.registry import parse_measure
+from evaluation.measures.measure import Measure
+from evaluation.results.facts import JudgementFacts
+from ground_truth.rules import Rule
 from ground_truth.types import Qrels
 from indexing.types import Hit
 
@@ -35,33 +35,42 @@ class Scored:
     scores: Mapping[str, np.ndarray]
     curve: np.ndarray
     qrels: Qrels
-    facts: Mapping[str, Any]
+    facts: JudgementFacts
 
 
-def score_run(
-    config: ExperimentConfig,
-    snapshot: LoadedDataset,
-    chunks: ChunkTable,
-    ranking: Mapping[str, Sequence[Hit]],
-    *,
-    embed: Callable[[Sequence[str]], np.ndarray],
+@dataclass(frozen=True)
+class Scoring:
+    """How rankings are scored."""
+
+    measures: Sequence[Measure]
+    rule: Rule
+    budgets: Sequence[int]
+    """Points of the recall curve, in tokens."""
+    depth: int
+    """Results that were searched per query."""
+    embed: Callable[[Sequence[str]], np.ndarray]
+    """Texts of chunks → their vectors."""
+
+
+def score_ranking(
+    how: Scoring, loaded: LoadedDataset, chunks: ChunkTable, ranking: Mapping[str, Sequence[Hit]]
 ) -> Scored:
     """Score every query of the dataset; a query whose gold no chunk holds scores 0 and is counted."""
-    measures = [parse_measure(name) for name in config.measures]
+    measures = how.measures
     needs = frozenset(need for measure in measures for need in measure.needs)
     units = {unit for measure in measures for unit in measure.units} | {_CURVE_UNIT}
-    judgements = judge(config.rule, snapshot, chunks)
-    depths = [getattr(measure, "cutoff", None) or config.depth for measure in measures if "vectors" in measure.needs]
+    judgements = judge(how.rule, loaded, chunks)
+    depths = [getattr(measure, "cutoff", None) or how.depth for measure in measures if "vectors" in measure.needs]
     builder = CaseBuilder(
-        snapshot,
+        loaded,
         chunks,
         judgements.grades,
         needs=needs | {"text"},
         units=units,
-        embed=embed,
+        embed=how.embed,
         vector_depth=max(depths, default=0),
     )
-    queries = snapshot.dataset.queries
+    queries = loaded.dataset.queries
     columns: dict[str, list[float]] = {measure.name: [] for measure in measures}
     chance: dict[str, list[float]] = {}
     curves: list[np.ndarray] = []
@@ -69,14 +78,14 @@ def score_run(
     for start in range(0, len(queries), _BLOCK):
         cases = builder.cases(queries[start : start + _BLOCK], ranking)
         scores = evaluate(measures, cases)
-        curves.append(recall_curves(cases, unit=_CURVE_UNIT, budgets=config.budgets))
+        curves.append(recall_curves(cases, unit=_CURVE_UNIT, budgets=how.budgets))
         for case in cases:
             for name, values in columns.items():
                 values.append(scores[case.query_id][name])
             for k, sums in behind.items():
                 sums.append(_tokens_behind(chunks, ranking[case.query_id], k))
             for measure in measures:
-                level = closed_form(measure, case, population=builder.search_size(case.query_id), depth=config.depth)
+                level = closed_form(measure, case, population=builder.search_size(case.query_id), depth=how.depth)
                 if level is not None:
                     chance.setdefault(measure.name, []).append(level)
     return Scored(
@@ -84,12 +93,12 @@ def score_run(
         scores={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
         curve=np.concatenate(curves),
         qrels=judgements.qrels,
-        facts={
-            "uncovered_queries": len(judgements.uncovered),
-            "relevant_per_query": float(np.mean([len(grades) for grades in judgements.qrels.values()])),
-            "chance": {name: float(np.mean(levels)) for name, levels in chance.items()},
-            "tokens_at": {str(k): float(np.mean(sums)) for k, sums in behind.items()},
-        },
+        facts=JudgementFacts(
+            uncovered_queries=len(judgements.uncovered),
+            relevant_per_query=float(np.mean([len(grades) for grades in judgements.qrels.values()])),
+            chance={name: float(np.mean(levels)) for name, levels in chance.items()},
+            tokens_at={str(k): float(np.mean(sums)) for k, sums in behind.items()},
+        ),
     )
 
 
@@ -108,7 +117,7 @@ def save_scored(scored: Scored, folder: Path) -> None:
     pq.write_table(pa.table(columns), folder / "scores.parquet")
     np.save(folder / "curve.npy", scored.curve, allow_pickle=False)
     (folder / "qrels.json").write_text(json.dumps(scored.qrels), "utf-8")
-    (folder / "facts.json").write_text(json.dumps(scored.facts), "utf-8")
+    (folder / "facts.json").write_text(json.dumps(asdict(scored.facts)), "utf-8")
 
 
 def load_scored(folder: Path) -> Scored:
@@ -121,5 +130,5 @@ def load_scored(folder: Path) -> Scored:
         scores={name: table[name].to_numpy() for name in table.column_names if name != "query_id"},
         curve=np.load(folder / "curve.npy", allow_pickle=False),
         qrels=json.loads((folder / "qrels.json").read_text("utf-8")),
-        facts=json.loads((folder / "facts.json").read_text("utf-8")),
+        facts=JudgementFacts(**json.loads((folder / "facts.json").read_text("utf-8"))),
     )

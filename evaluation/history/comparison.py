@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from evaluation.experiment.config import NightlyConfig
+from evaluation.config import ExperimentConfig, NightlyConfig
 from evaluation.history.gate import Finding, Limits, QueryCount, Verdict, count_queries, judge
 from evaluation.history.movers import Mover, movers
 from evaluation.history.origins import Difference, all_differences, match_cells
@@ -74,17 +73,17 @@ def compare_runs(
     )
 
 
-def limits_of(config: dict[str, Any]) -> Limits:
+def limits_of(config: ExperimentConfig) -> Limits:
     """Return the limits that a run's configuration names."""
-    nightly = NightlyConfig.model_validate(config.get("nightly") or {})
-    return Limits(nightly.alpha, nightly.minimum_effect, int(config["flips"]), int(config["seed"]))
+    nightly = config.nightly or NightlyConfig()
+    return Limits(nightly.alpha, nightly.minimum_effect, config.flips, config.seed)
 
 
-def measures_of(config: dict[str, Any]) -> list[str]:
+def measures_of(config: ExperimentConfig) -> list[str]:
     """Return the measures that a run's configuration gates."""
     from evaluation.measures.registry import parse_measure
 
-    named = (config.get("nightly") or {}).get("measures") or [config["headline"]]
+    named = (config.nightly or NightlyConfig()).measures or [config.headline]
     return list(dict.fromkeys(parse_measure(name).name for name in named))
 
 

@@ -8,36 +8,35 @@ from datetime import datetime
 from pathlib import Path
 
 from evaluation.atomic import replace_text
-from evaluation.experiment.config import ExperimentConfig, NightlyConfig
+from evaluation.config import ExperimentConfig, NightlyConfig
 from evaluation.experiment.environment import environment
-from evaluation.experiment.loaded_dataset import load_dataset
-from evaluation.experiment.run import check
+from evaluation.experiment.session import Session
 from evaluation.history.accepted import accept, acceptances
 from evaluation.history.baseline import Baseline, find_baseline
 from evaluation.history.comparison import Night, compare_runs, limits_of, measures_of
 from evaluation.history.folder import History
+from evaluation.history.night_results import Produced, Workplace, night_key, produce
 from evaluation.history.pins import pin
-from evaluation.history.producing import Produced, Shop, night_key, produce
 from evaluation.history.pruning import prune
 from evaluation.history.record import RunRecord
 from evaluation.history.summary import night_json, night_markdown
 from evaluation.history.trend_page import write_trend_page
 
 
-def run_night(config: ExperimentConfig, history: History, shop: Shop, *, now: datetime) -> Night:
+def run_night(config: ExperimentConfig, history: History, workplace: Workplace, *, now: datetime) -> Night:
     """Run, compare and store; what was found is in the run's folder, in the history's summary and returned."""
-    config = check(config)
+    session = Session.resolve(config, workplace.cache)
+    config = session.config
     nightly = config.nightly or NightlyConfig()
-    # A folder may have changed since this process looked at it last.
-    load_dataset.cache_clear()
     with history.writing():
         records, damaged = history.records()
         base = find_baseline(history)
         pins = [pin(each, fetch=nightly.fetch) for each in config.datasets]
-        key = night_key(config, pins)
+        session = session.with_config(config.model_copy(update={"datasets": tuple(each.spec for each in pins)}))
+        key = night_key(config, session, pins)
         same = records[-1] if records and records[-1].key == key else None
         with history.draft() as draft:
-            made = produce(config, pins, shop, draft, history=history, same=same)
+            made = produce(session, pins, workplace, draft, history=history, same=same)
             record = _record(config, made, number=_next_number(history), key=key, now=now)
             night = _compared(record, made, base).with_notes([*damaged, *base.notes])
             _write_night(night, draft)
@@ -53,7 +52,7 @@ def run_night(config: ExperimentConfig, history: History, shop: Shop, *, now: da
 
 def _compared(record: RunRecord, made: Produced, base: Baseline) -> Night:
     before = (base.record, base.results) if base.record and base.results else None
-    config = dict(record.config)
+    config = record.config
     return compare_runs((record, made.results), before, measures=measures_of(config), limits=limits_of(config))
 
 
@@ -62,7 +61,7 @@ def _record(config: ExperimentConfig, made: Produced, *, number: int, key: str, 
         number=number,
         time=now.isoformat(timespec="seconds"),
         key=key,
-        config=config.model_dump(mode="json"),
+        config=config,
         environment=environment(),
         sources=made.sources,
         cells=made.cells,

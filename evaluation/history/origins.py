@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from evaluation.history.record import CellOrigin, RunRecord
+from evaluation.results.document import environment_json
 from evaluation.types import CellKey
 
 _KINDS = (
@@ -20,9 +21,13 @@ _KINDS = (
     ("retrieve.retriever.code", "retriever code", False),
     ("retrieve.retriever.", "retriever", True),
     ("retrieve.depth", "depth", True),
+    ("retrieve.budgets", "budgets", False),
     ("retrieve.versions.", "library", False),
     ("score.rule", "relevance rule", True),
-    ("score.code.", "scoring code", False),
+    ("score.code", "scoring code", False),
+    ("score.measures.", "measure code", False),
+    ("chunk.code", "chunk table code", False),
+    ("retrieve.code", "search code", False),
 )
 
 
@@ -133,11 +138,11 @@ def all_differences(now: RunRecord, before: RunRecord) -> list[Difference]:
     for dataset in now.sources.keys() & before.sources.keys():
         found += _dataset_differences(dataset, now, before)
     for part in ("datasets", "chunkers", "embedders", "retrievers"):
-        new, old = (tuple(run.config.get(part, ())) for run in (now, before))
+        new, old = (getattr(run.config, part) for run in (now, before))
         kind = {"datasets": "dataset", "embedders": "model"}.get(part, part.removesuffix("s"))
         found += [Difference(kind, each, "", "new", False) for each in new if each not in old]
         found += [Difference(kind, each, "there", "", False) for each in old if each not in new]
-    found += _package_differences(now.environment, before.environment)
+    found += _package_differences(environment_json(now.environment), environment_json(before.environment))
     return list(dict.fromkeys(found))
 
 

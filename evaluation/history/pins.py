@@ -93,11 +93,11 @@ def renamed(results: Results, names: dict[str, str]) -> Results:
 
     return dataclasses.replace(
         results,
-        config={**results.config, "datasets": [name(each) for each in results.config["datasets"]]},
-        datasets=tuple({**each, "name": name(each["name"])} for each in results.datasets),
+        config=results.config.model_copy(update={"datasets": tuple(map(name, results.config.datasets))}),
+        datasets=tuple(dataclasses.replace(each, name=name(each.name)) for each in results.datasets),
         cells=tuple(
             dataclasses.replace(cell, key=cell.key._replace(dataset=name(cell.key.dataset))) for cell in results.cells
         ),
-        comparisons=tuple({**row, "dataset": name(row["dataset"])} for row in results.comparisons),
+        comparisons=tuple(dataclasses.replace(row, dataset=name(row.dataset)) for row in results.comparisons),
         queries=tuple(dataclasses.replace(query, dataset=name(query.dataset)) for query in results.queries),
     )

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation.config import ExperimentConfig
+from evaluation.results.document import environment_json, read_config, read_environment
+from evaluation.results.types import Environment
 from evaluation.types import CellKey
 
 VERSION = 1
@@ -33,8 +36,8 @@ class RunRecord:
     time: str
     key: str
     """A hash of all that decides the results: two runs with the same key have the same results."""
-    config: Mapping[str, Any]
-    environment: Mapping[str, Any]
+    config: ExperimentConfig
+    environment: Environment
     sources: Mapping[str, Mapping[str, Any]]
     """Dataset as written in the experiment → loader, fingerprint, and the clone, ref and commit where it has them."""
     cells: tuple[CellOrigin, ...]
@@ -48,6 +51,8 @@ class RunRecord:
         body = {
             "version": VERSION,
             **{each.name: getattr(self, each.name) for each in dataclasses.fields(self)},
+            "config": self.config.model_dump(mode="json"),
+            "environment": environment_json(self.environment),
             "cells": [
                 {**cell.key._asdict(), "status": cell.status, "reason": cell.reason, "stages": cell.stages}
                 for cell in self.cells
@@ -72,7 +77,8 @@ class RunRecord:
                 )
                 for row in body.pop("cells")
             )
-            return cls(**body, cells=cells)
+            config, environment = read_config(body.pop("config")), read_environment(body.pop("environment"))
+            return cls(**body, config=config, environment=environment, cells=cells)
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise ValueError(f"it is not a run record ({type(error).__name__}: {error})") from None
 

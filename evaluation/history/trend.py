@@ -91,8 +91,8 @@ def trends(history: History, measures: Sequence[str], *, last: int | None = None
 def known_measures(history: History) -> list[str]:
     """Return the measures of the newest readable run, the headline first."""
     for run in reversed(history.records().runs):
-        headline = str(run.config["headline"])
-        return list(dict.fromkeys([headline, *run.config["measures"]]))
+        headline = run.config.headline
+        return list(dict.fromkeys([headline, *run.config.measures]))
     raise UsageError(f"{history.root} has no runs yet: chunkbench nightly FILE makes the first")
 
 

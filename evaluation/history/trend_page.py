@@ -30,7 +30,7 @@ def write_trend_page(history: History, file: Path, *, measures: Sequence[str] = 
 def trend_page(history: History, *, measures: Sequence[str] = ()) -> str:
     """Return the page."""
     runs, _ = history.records()
-    chosen = list(measures) or (measures_of(dict(runs[-1].config)) if runs else [])
+    chosen = list(measures) or (measures_of(runs[-1].config) if runs else [])
     found = trends(history, chosen)
     accepted = acceptances(history).given
     style, script = asset("style.css"), asset("explorer.js")

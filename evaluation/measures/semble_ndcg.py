@@ -27,7 +27,9 @@ class SembleNdcg(RankedMeasure):
     )
     citation: ClassVar[str] = "semble's benchmarks (MinishLab): results are chunks, not deduplicated by file"
     needs: ClassVar[frozenset[Need]] = frozenset({"text"})
-    properties: ClassVar[frozenset[str]] = frozenset("bounded perfect empty rename monotone top_heavy stable duplicate".split())
+    properties: ClassVar[frozenset[str]] = frozenset(
+        "bounded perfect empty rename monotone top_heavy stable duplicate".split()
+    )
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the ratio of each case; 0 without gold."""

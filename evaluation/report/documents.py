@@ -65,7 +65,9 @@ def csv_text(views: list[View]) -> str:
 
 def comparisons_csv(views: list[View]) -> str:
     """Return one unrounded line per comparison of the headline measure."""
-    rows = [dict(row) for view in views for row in view.comparisons]
+    rows = [
+        {**view.setting._asdict(), "measure": view.headline, **row.row()} for view in views for row in view.comparisons
+    ]
     header = list(dict.fromkeys(name for row in rows for name in row))
     return _csv(header, rows)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import pack
 from evaluation.report.formats import plural
-from evaluation.report.promises import promise_table
+from evaluation.report.measure_properties import property_table
 from evaluation.report.sections import (
     curve_figure,
     forest_figure,
@@ -24,6 +24,8 @@ from evaluation.report.sections import (
 from evaluation.report.tables import comparison_table, health_table, published_table, ranking_table
 from evaluation.report.verdict import sentences
 from evaluation.report.view import View, views
+from evaluation.results.document import config_json, environment_json
+from evaluation.results.facts import DatasetRecord
 from evaluation.results.types import Results
 
 if TYPE_CHECKING:
@@ -44,13 +46,13 @@ def page(results: Results) -> str:
         script=script,
         sections=[_section(view, results) for view in found],
         overview=overview_table(found) if len(found) > 1 else None,
-        datasets=[{"name": dataset["name"], "words": _facts(dataset, results)} for dataset in results.datasets],
+        datasets=[{"name": dataset.name, "words": _facts(dataset, results)} for dataset in results.datasets],
         explorer=packed,
         has_queries=any(row.cell.hits for view in found for row in view.rows),
-        promises=promise_table(name for view in found for name in view.measures),
+        promises=property_table(name for view in found for name in view.measures),
         why=WHY_NOT_COMPARABLE,
-        config=_pretty(results.config),
-        environment=_pretty(results.environment),
+        config=_pretty(config_json(results.config, results.shard)),
+        environment=_pretty(environment_json(results.environment)),
     )
 
 
@@ -80,11 +82,11 @@ def _section(view: View, results: Results) -> dict[str, Any]:
     }
 
 
-def _facts(dataset: Mapping[str, Any], results: Results) -> str:
-    queries = results.queries_of(str(dataset["name"]))
+def _facts(dataset: DatasetRecord, results: Results) -> str:
+    queries = results.queries_of(dataset.name)
     words = f"{plural(len(queries), 'query')} in {plural(len({query.cluster for query in queries}), 'repository')}"
-    mined = ", mined from the code itself rather than asked by people" if dataset.get("mined") else ""
-    skipped = ", ".join(f"{count:,} {reason}" for reason, count in (dataset.get("skipped") or {}).items())
+    mined = ", mined from the code itself rather than asked by people" if dataset.mined else ""
+    skipped = ", ".join(f"{count:,} {reason}" for reason, count in dataset.skipped.items())
     rows = ", ".join(f"{count:,} {reason}" for reason, count in _rows_left_out(dataset).items())
     return (
         words
@@ -94,9 +96,9 @@ def _facts(dataset: Mapping[str, Any], results: Results) -> str:
     )
 
 
-def _rows_left_out(dataset: Mapping[str, Any]) -> Mapping[str, int]:
+def _rows_left_out(dataset: DatasetRecord) -> Mapping[str, int]:
     """Return reason → rows of the published file that could not be used."""
-    found = (dataset.get("details") or {}).get("skipped")
+    found = dataset.details.get("skipped")
     return found if isinstance(found, Mapping) else {}
 
 

@@ -51,15 +51,15 @@ def forest_figure(view: View) -> Figure | None:
     rows, cells = [], []
     for place, row in enumerate(view.rows):
         found = view.comparison(row.chunker, str(reference))
-        if found is None or found["low"] is None:
+        if found is None or np.isnan(found.low):
             continue
-        difference, low, high = (factor * found[name] for name in ("difference", "low", "high"))
-        said = score(view.headline, found["difference"], signed=True)
-        note = f"{said}, {p_value(found['p_corrected'])}"
-        rows.append(Difference(place, row.chunker, difference, low, high, shown=found["shown"], note=note))
-        interval = span(view.headline, found["low"], found["high"], signed=True)
-        p = p_value(found["p_corrected"])
-        cells.append([row.chunker, said, interval, p, "yes" if found["shown"] else "no"])
+        difference, low, high = (factor * getattr(found, name) for name in ("difference", "low", "high"))
+        said = score(view.headline, found.difference, signed=True)
+        note = f"{said}, {p_value(found.p_corrected)}"
+        rows.append(Difference(place, row.chunker, difference, low, high, shown=found.shown, note=note))
+        interval = span(view.headline, found.low, found.high, signed=True)
+        p = p_value(found.p_corrected)
+        cells.append([row.chunker, said, interval, p, "yes" if found.shown else "no"])
     if not rows:
         return None
     caption = (
@@ -110,7 +110,7 @@ def scatter_figure(view: View) -> Figure | None:
     factor = scale(view.headline)
     points = []
     for place, row in enumerate(view.rows):
-        size, mean = row.cell.chunks.get("mean_nws"), row.mean(view.headline)
+        size, mean = row.cell.chunks.mean_nws, row.mean(view.headline)
         if size and mean is not None:
             low, high = (row.part(view.headline, name) for name in ("low", "high"))
             edges = (mean if low is None else low, mean if high is None else high)
@@ -136,14 +136,14 @@ def size_figure(view: View) -> Figure | None:
     """Return the distribution of chunk sizes."""
     rows = []
     for place, row in enumerate(view.rows):
-        held = row.cell.chunks.get("sizes")
-        if held and held.get("counts"):
-            rows.append(Sizes(place, row.chunker, held["edges"], held["counts"]))
+        held = row.cell.chunks.sizes
+        if held.counts:
+            rows.append(Sizes(place, row.chunker, list(held.edges), list(held.counts)))
     if not rows:
         return None
     keys = ("count", "mean_nws", "median_nws", "p95_nws", "mean_tokens")
     text = [
-        [row.chunker, *(number(row.cell.chunks.get(key), digits=0) for key in keys)]
+        [row.chunker, *(number(getattr(row.cell.chunks, key), digits=0) for key in keys)]
         for row in view.rows
         if row.chunker in {held.name for held in rows}
     ]

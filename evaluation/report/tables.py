@@ -9,6 +9,8 @@ from typing import Any
 from evaluation.report.formats import is_published, number, p_value, score, span
 from evaluation.report.view import Row, View
 
+_FAILED_NAMED = 3
+
 
 @dataclass(frozen=True)
 class Table:
@@ -36,7 +38,7 @@ def ranking_table(view: View) -> Table:
                 interval,
                 row.group,
                 *(score(name, row.mean(name)) for name in measures[1:]),
-                *(whole(chunks, name) for name in ("count", "mean_nws", "p95_nws")),
+                *(number(size, digits=0) for size in (chunks.count, chunks.mean_nws, chunks.p95_nws)),
             ]
         )
         best |= {(place, 1 if k == 0 else 3 + k) for k, name in enumerate(measures) if name in row.best_in}
@@ -49,16 +51,14 @@ def published_table(view: View) -> Table:
     header = ["chunker", "chunks", "relevant per query", "tokens behind 5", "tokens behind 10", "uncovered"]
     rows = []
     for row in view.rows:
-        chunks = row.cell.chunks
-        tokens = chunks.get("tokens_at") or {}
+        judged = row.cell.judgements
         rows.append(
             [
                 row.chunker,
-                whole(chunks, "count"),
-                number(_real(chunks.get("relevant_per_query")), digits=1),
-                whole(tokens, "5"),
-                whole(tokens, "10"),
-                whole(chunks, "uncovered_queries"),
+                number(row.cell.chunks.count, digits=0),
+                number(judged.relevant_per_query, digits=1),
+                *(number(judged.tokens_at.get(k), digits=0) for k in ("5", "10")),
+                number(judged.uncovered_queries, digits=0),
                 *(score(name, row.mean(name)) + _chance(row, name) for name in view.published),
             ]
         )
@@ -71,16 +71,16 @@ def comparison_table(view: View) -> Table:
     header = "a,b,difference,95 % interval,p,max-T,Holm,d_z,wins,ties,losses,unit,needed,shown".split(",")
     rows = [
         [
-            row["a"],
-            row["b"],
-            score(view.headline, row["difference"], signed=True),
-            span(view.headline, row["low"], row["high"], signed=True),
-            *(_p(row[name]) for name in ("p", "p_maxt", "p_holm")),
-            number(row["effect"], digits=2),
-            *(str(row[name]) for name in ("wins", "ties", "losses")),
-            row["unit"],
-            "" if row["needed"] is None else f"{row['needed']:,}",
-            "yes" if row["shown"] else "no",
+            row.a,
+            row.b,
+            score(view.headline, row.difference, signed=True),
+            span(view.headline, row.low, row.high, signed=True),
+            *(_p(getattr(row, name)) for name in ("p", "p_maxt", "p_holm")),
+            number(row.effect, digits=2),
+            *(str(getattr(row, name)) for name in ("wins", "ties", "losses")),
+            row.unit,
+            "" if row.needed is None else f"{row.needed:,}",
+            "yes" if row.shown else "no",
         ]
         for row in view.comparisons
     ]
@@ -93,16 +93,16 @@ def health_table(view: View) -> Table:
     rows = []
     for row in view.rows:
         chunks = row.cell.chunks
-        cut = chunks.get("truncated") or {}
+        cut = row.cell.search.truncated
         rows.append(
             [
                 row.chunker,
-                whole(chunks, "files"),
-                _counts(chunks.get("failed_files")),
-                _counts(chunks.get("fallbacks")),
-                whole(chunks, "lost_nws"),
-                whole(chunks, "doubled_nws"),
-                *(_share(cut.get(name)) for name in ("chunks", "tokens")),
+                number(chunks.files, digits=0),
+                _reasons(chunks.failed_files),
+                _counts(chunks.fallbacks),
+                number(chunks.lost_nws, digits=0),
+                number(chunks.doubled_nws, digits=0),
+                *(_share(share) for share in ((cut.chunks, cut.tokens) if cut else (None, None))),
                 number(sum(row.cell.seconds.values()), digits=1),
             ]
         )
@@ -126,25 +126,16 @@ def csv_rows(views: list[View]) -> tuple[list[str], list[dict[str, Any]]]:
                     "measure": measure,
                     **{name: row.part(measure, name) for name in ("mean", "low", "high")},
                     "group": row.group if measure == view.headline else "",
-                    **{name: row.cell.chunks.get(key) for name, key in sizes.items()},
+                    **{name: getattr(row.cell.chunks, key) for name, key in sizes.items()},
                 }
                 for measure in view.measures
             ]
     return header, rows
 
 
-def whole(values: Mapping[str, Any], name: str) -> str:
-    """Return a count, a dash where the run has none."""
-    return number(_real(values.get(name)), digits=0)
-
-
 def _chance(row: Row, measure: str) -> str:
-    value = _real((row.cell.chunks.get("chance") or {}).get(measure))
+    value = row.cell.judgements.chance.get(measure)
     return "" if value is None else f" ({score(measure, value)})"
-
-
-def _real(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _p(value: float | None) -> str:
@@ -155,5 +146,12 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def _counts(values: Mapping[str, int] | None) -> str:
-    return ", ".join(f"{name}: {count:,}" for name, count in (values or {}).items()) or "none"
+def _counts(values: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}: {count:,}" for name, count in values.items()) or "none"
+
+
+def _reasons(failed: Mapping[str, str]) -> str:
+    """Return the files that a chunker could not cut, each with its error; the first few where there are many."""
+    named = [f"{name} ({reason})" for name, reason in list(failed.items())[:_FAILED_NAMED]]
+    more = [f"{len(failed) - _FAILED_NAMED:,} more"] if len(failed) > _FAILED_NAMED else []
+    return ", ".join([*named, *more]) or "none"

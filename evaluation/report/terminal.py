@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from evaluation.report.formats import number, score, span, sparkline
@@ -70,11 +69,11 @@ def _cells(row: Row, view: View, extra: list[str], *, wide: bool) -> list[Text]:
         Text(span(headline, row.part(headline, "low"), row.part(headline, "high")).replace(" … ", "…")),
         Text(row.group),
         *(_marked(row, name) for name in extra),
-        Text(number(_float(chunks.get("count")), digits=0)),
-        Text(number(_float(chunks.get("mean_nws")), digits=0)),
+        Text(number(chunks.count, digits=0)),
+        Text(number(chunks.mean_nws, digits=0)),
     ]
     if wide:
-        cells.append(Text(number(_float(chunks.get("p95_nws")), digits=0)))
+        cells.append(Text(number(chunks.p95_nws, digits=0)))
     if any(other.curve for other in view.rows):
         cells.append(Text(sparkline(_thinned(row.curve)), style="cyan"))
     return cells
@@ -107,7 +106,3 @@ def _legend(view: View) -> str:
     elif any(row.group for row in view.rows):
         lines.append("Chunkers that share a letter: no difference between them is shown.")
     return "\n".join(lines)
-
-
-def _float(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from evaluation.report.formats import lower_is_better, measure_of, p_value, plural, score, span, unit_words
 from evaluation.report.view import View, turned, views
 from evaluation.results.types import Results
-from evaluation.statistics import SIGNIFICANT
+from evaluation.statistics import SIGNIFICANT, Comparison
 
 
 def verdict(results: Results) -> str:
@@ -43,26 +40,26 @@ def _where(view: View) -> str:
 
 
 def _has_baseline(view: View) -> bool:
-    return len(view.rows) > 2 and len({row["b"] for row in view.comparisons}) == 1 and view.baseline is not None
+    return len(view.rows) > 2 and len({row.b for row in view.comparisons}) == 1 and view.baseline is not None
 
 
 def _among_all(view: View) -> list[str]:
     """Compare the best with the runner-up, then with the others, then count the pairs that are shown."""
     best, second = view.rows[0].chunker, view.rows[1].chunker
-    shown = [row for row in view.comparisons if row["shown"]]
+    shown = [row for row in view.comparisons if row.shown]
     if not shown:
         return _nothing_shown(view)
     tied = [row.chunker for row in view.rows[1:] if _not_shown(view, best, row.chunker)]
     nearest = view.comparison(best, tied[0] if tied else second)
     said = []
     if not tied and nearest is not None:
-        said.append(f"{best} is best. {claim(nearest)}.")
+        said.append(f"{best} is best. {claim(view.headline, nearest)}.")
     elif nearest is not None:
         others = tied[0] if len(tied) == 1 else f"{', '.join(tied[:-1])} or {tied[-1]}"
-        largest = max(shown, key=lambda row: abs(row["difference"]))
+        largest = max(shown, key=lambda row: abs(row.difference))
         said.append(f"{best} has the best mean, but no difference from {others} can be shown.")
-        said.append(f"{_undecided(nearest)}.")
-        said.append(f"What is shown: {claim(_better_first(largest))}.")
+        said.append(f"{_undecided(view.headline, nearest)}.")
+        said.append(f"What is shown: {claim(view.headline, _better_first(view.headline, largest))}.")
     if len(view.rows) > 2:
         count = len(view.comparisons)
         said.append(
@@ -72,93 +69,88 @@ def _among_all(view: View) -> list[str]:
 
 
 def _against_baseline(view: View) -> list[str]:
-    base = str(view.comparisons[0]["b"])
-    better = [row for row in view.comparisons if row["shown"] and _better_first(row) is row]
-    worse = [row for row in view.comparisons if row["shown"] and _better_first(row) is not row]
-    open_ = [row for row in view.comparisons if not row["shown"]]
+    base = view.comparisons[0].b
+    better = [row for row in view.comparisons if row.shown and _better_first(view.headline, row) is row]
+    worse = [row for row in view.comparisons if row.shown and _better_first(view.headline, row) is not row]
+    open_ = [row for row in view.comparisons if not row.shown]
     if not better and not worse:
         return _nothing_shown(view)
-    said = [f"{claim(row)}." for row in sorted(better, key=lambda row: -abs(row["difference"]))]
-    said += [f"{claim(turned(row))}." for row in worse]
+    said = [f"{claim(view.headline, row)}." for row in sorted(better, key=lambda row: -abs(row.difference))]
+    said += [f"{claim(view.headline, turned(row))}." for row in worse]
     if open_:
-        names = ", ".join(row["a"] for row in open_)
+        names = ", ".join(row.a for row in open_)
         said.append(f"No difference from {base} can be shown for {names}.")
     return said
 
 
 def _nothing_shown(view: View) -> list[str]:
-    closest = min(view.comparisons, key=lambda row: (row["p_corrected"], row["p"]))
+    closest = min(view.comparisons, key=lambda row: (row.p_corrected, row.p))
     who = "the two chunkers" if len(view.rows) == 2 else f"any of the {len(view.rows)} chunkers"
     if _has_baseline(view):
-        who = f"{view.comparisons[0]['b']} and any other"
+        who = f"{view.comparisons[0].b} and any other"
     said = f"No difference between {who} can be shown."
-    return [said, f"The nearest to one: {_undecided(_better_first(closest))}."]
+    return [said, f"The nearest to one: {_undecided(view.headline, _better_first(view.headline, closest))}."]
 
 
-def claim(row: Mapping[str, Any]) -> str:
+def claim(measure: str, row: Comparison) -> str:
     """Return the sentence for a difference that is shown, without its full stop; ``a`` is the better one."""
-    measure = str(row["measure"])
-    amount = score(measure, abs(row["difference"]))
-    low, high = row["low"], row["high"]
-    if low is not None and row["difference"] < 0:
+    amount = score(measure, abs(row.difference))
+    low, high = row.low, row.high
+    if row.difference < 0:
         low, high = -high, -low
     unit = f" {unit_words(measure)}".rstrip()
     interval = span(measure, low, high)
     asked = measure_of(measure)
     basis = _basis(row)
     if asked.label == "recall" and asked.budget:
-        said = (
-            f"{row['a']} reads {amount}{unit} ({interval}) more of the answer than {row['b']} within "
-            f"{asked.budget_words}"
-        )
+        said = f"{row.a} reads {amount}{unit} ({interval}) more of the answer than {row.b} within {asked.budget_words}"
     elif asked.label == "naurc":
         said = (
-            f"{row['a']} reads more of the answer, earlier, than {row['b']} within {asked.budget_words}: "
+            f"{row.a} reads more of the answer, earlier, than {row.b} within {asked.budget_words}: "
             f"{measure} is {amount}{unit} ({interval}) higher"
         )
     else:
         more = "lower" if lower_is_better(asked) else "higher"
-        said = f"{measure} of {row['a']} is {amount}{unit} ({interval}) {more} than that of {row['b']}"
+        said = f"{measure} of {row.a} is {amount}{unit} ({interval}) {more} than that of {row.b}"
     return f"{said}; {basis}"
 
 
-def _undecided(row: Mapping[str, Any]) -> str:
-    measure = str(row["measure"])
+def _undecided(measure: str, row: Comparison) -> str:
     unit = f" {unit_words(measure)}".rstrip()
-    difference = score(measure, row["difference"], signed=True)
-    interval = span(measure, row["low"], row["high"], signed=True)
-    said = f"{row['a']} against {row['b']} is {difference}{unit} ({interval}) in {measure}; {_basis(row)}"
-    if row["needed"] is not None:
-        units = plural(int(row["needed"]), row["unit"])
+    difference = score(measure, row.difference, signed=True)
+    interval = span(measure, row.low, row.high, signed=True)
+    said = f"{row.a} against {row.b} is {difference}{unit} ({interval}) in {measure}; {_basis(row)}"
+    if row.needed is not None:
+        units = plural(row.needed, row.unit)
         return f"{said}; about {units} would be needed to show a difference of this size"
-    if row["difference"] == 0:
+    if row.difference == 0:
         return f"{said}; the means are equal"
-    return f"{said}; too small to be settled by any practical number of {plural(2, row['unit'])[2:]}"
+    return f"{said}; too small to be settled by any practical number of {plural(2, row.unit)[2:]}"
 
 
-def _basis(row: Mapping[str, Any]) -> str:
+def _basis(row: Comparison) -> str:
     """Return the p with what it is a p over, and what it is corrected for."""
-    over = plural(row["n_clusters"], "repository")
-    if row["unit"] == "query":
-        over = f"{plural(row['n_queries'], 'query')} of {over}"
-    corrected = f", corrected for {row['family']} comparisons" if row["family"] > 1 else ""
+    over = plural(row.n_clusters, "repository")
+    if row.unit == "query":
+        over = f"{plural(row.n_queries, 'query')} of {over}"
+    corrected = f", corrected for {row.family} comparisons" if row.family > 1 else ""
     # Without this, an interval that leaves out zero beside "not shown" reads like a contradiction.
-    alone = f" ({p_value(row['p'])} alone)" if row["p"] <= SIGNIFICANT < row["p_corrected"] else ""
-    return f"{p_value(row['p_corrected'])} over {over}{corrected}{alone}"
+    alone = f" ({p_value(row.p)} alone)" if row.p <= SIGNIFICANT < row.p_corrected else ""
+    return f"{p_value(row.p_corrected)} over {over}{corrected}{alone}"
 
 
-def _better_first(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    sign = -1 if lower_is_better(str(row["measure"])) else 1
-    return row if sign * row["difference"] >= 0 else turned(row)
+def _better_first(measure: str, row: Comparison) -> Comparison:
+    sign = -1 if lower_is_better(measure) else 1
+    return row if sign * row.difference >= 0 else turned(row)
 
 
 def _not_shown(view: View, first: str, second: str) -> bool:
     row = view.comparison(first, second)
-    return row is not None and not row["shown"]
+    return row is not None and not row.shown
 
 
 def _caveats(view: View) -> list[str]:
-    found = dict.fromkeys(part for row in view.comparisons for part in str(row["caveat"]).split("; ") if part)
+    found = dict.fromkeys(part for row in view.comparisons for part in row.caveat.split("; ") if part)
     return [f"Note: {part}." for part in found]
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from chunkers.errors import UsageError
 from evaluation.report.formats import is_published, lower_is_better
 from evaluation.results.types import CellRecord, QueryRecord, Results
-from evaluation.statistics import letter_display
+from evaluation.statistics import Comparison, letter_display
 
 
 class Setting(NamedTuple):
@@ -44,8 +44,9 @@ class Row:
 
     def part(self, measure: str, name: str) -> float | None:
         """Return the mean, low or high of a measure."""
-        value = self.cell.measures.get(measure, {}).get(name)
-        return None if value is None or value != value else float(value)  # noqa: PLR0124 - NaN alone differs from itself
+        summary = self.cell.measures.get(measure)
+        value: float | None = getattr(summary, name) if summary else None
+        return value
 
     @property
     def curve(self) -> list[float]:
@@ -63,7 +64,7 @@ class View:
     rows: tuple[Row, ...]
     """From best to worst by the headline measure."""
     failed: tuple[CellRecord, ...]
-    comparisons: tuple[Mapping[str, Any], ...]
+    comparisons: tuple[Comparison, ...]
     """Of the headline measure."""
     queries: tuple[QueryRecord, ...]
     baseline: str | None
@@ -86,30 +87,29 @@ class View:
         """How many repositories the queries come from."""
         return len({query.cluster for query in self.queries})
 
-    def comparison(self, first: str, second: str) -> Mapping[str, Any] | None:
+    def comparison(self, first: str, second: str) -> Comparison | None:
         """Return the comparison of two chunkers turned so that ``a`` is the first; None where it was not made."""
         for row in self.comparisons:
-            if (row["a"], row["b"]) == (first, second):
+            if (row.a, row.b) == (first, second):
                 return row
-            if (row["a"], row["b"]) == (second, first):
+            if (row.a, row.b) == (second, first):
                 return turned(row)
         return None
 
 
-def turned(row: Mapping[str, Any]) -> dict[str, Any]:
+def turned(row: Comparison) -> Comparison:
     """Return the same comparison seen from the other side."""
-    negative = {name: None if row[name] is None else -row[name] for name in ("difference", "low", "high", "effect")}
-    return {
-        **row,
-        "a": row["b"],
-        "b": row["a"],
-        "difference": negative["difference"],
-        "low": negative["high"],
-        "high": negative["low"],
-        "effect": negative["effect"],
-        "wins": row["losses"],
-        "losses": row["wins"],
-    }
+    return replace(
+        row,
+        a=row.b,
+        b=row.a,
+        difference=-row.difference,
+        low=-row.high,
+        high=-row.low,
+        effect=None if row.effect is None else -row.effect,
+        wins=row.losses,
+        losses=row.wins,
+    )
 
 
 def views(results: Results) -> list[View]:
@@ -119,7 +119,7 @@ def views(results: Results) -> list[View]:
 
 
 def _view(results: Results, setting: Setting) -> View:
-    headline = str(results.config.get("headline", ""))
+    headline = results.config.headline
     cells = [c for c in results.cells if (c.key.dataset, c.key.embedder, c.key.retriever) == setting]
     scored = [c for c in cells if c.status == "ok"]
     measures = tuple(dict.fromkeys(name for c in scored for name in c.measures))
@@ -128,15 +128,15 @@ def _view(results: Results, setting: Setting) -> View:
             f"headline measure {headline!r} was not scored on {setting.dataset}: choose one of {', '.join(measures)}"
         )
     comparisons = tuple(
-        row
+        row.found
         for row in results.comparisons
-        if (row["dataset"], row["embedder"], row["retriever"], row["measure"]) == (*setting, headline)
+        if (row.dataset, row.embedder, row.retriever, row.measure) == (*setting, headline)
     )
     sign = 1 if lower_is_better(headline) else -1
     plain = [Row(c.key.chunker, c, "", frozenset()) for c in scored]
     plain.sort(key=lambda row: (sign * (row.mean(headline) or 0.0), row.chunker))
-    baseline = results.config.get("baseline")
-    groups = _groups([row.chunker for row in plain], comparisons)
+    baseline = results.config.baseline
+    groups = _groups([row.chunker for row in plain], comparisons, lower=lower_is_better(headline))
     best = _best(plain, [name for name in measures if not is_published(name)])
     rows = tuple(
         Row(row.chunker, row.cell, groups.get(row.chunker, ""), frozenset(m for m in best if row.chunker in best[m]))
@@ -150,8 +150,8 @@ def _view(results: Results, setting: Setting) -> View:
         failed=tuple(c for c in cells if c.status != "ok"),
         comparisons=comparisons,
         queries=results.queries_of(setting.dataset),
-        baseline=str(baseline) if baseline else None,
-        mined=any(d.get("mined") for d in results.datasets if d["name"] == setting.dataset),
+        baseline=baseline,
+        mined=any(each.mined for each in results.datasets if each.name == setting.dataset),
     )
 
 
@@ -165,16 +165,14 @@ def _best(rows: Sequence[Row], measures: Sequence[str]) -> dict[str, set[str]]:
     return found
 
 
-def _groups(ranked: Sequence[str], comparisons: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _groups(ranked: Sequence[str], comparisons: Sequence[Comparison], *, lower: bool) -> dict[str, str]:
     """Return letters when all pairs were compared, else ▲ better, ▼ worse, = not shown against the baseline."""
     if not comparisons:
         return {}
-    if len(comparisons) == len(ranked) * (len(ranked) - 1) // 2 and len({row["b"] for row in comparisons}) > 1:
-        return letter_display(ranked, [(row["a"], row["b"]) for row in comparisons if row["shown"]])
+    if len(comparisons) == len(ranked) * (len(ranked) - 1) // 2 and len({row.b for row in comparisons}) > 1:
+        return letter_display(ranked, [(row.a, row.b) for row in comparisons if row.shown])
     if len(ranked) == 2:
-        return letter_display(ranked, [(row["a"], row["b"]) for row in comparisons if row["shown"]])
-    better = 1 if not lower_is_better(str(comparisons[0]["measure"])) else -1
-    marks = {
-        row["a"]: "=" if not row["shown"] else "▲" if better * row["difference"] > 0 else "▼" for row in comparisons
-    }
-    return {**marks, str(comparisons[0]["b"]): "base"}
+        return letter_display(ranked, [(row.a, row.b) for row in comparisons if row.shown])
+    better = -1 if lower else 1
+    marks = {row.a: "=" if not row.shown else "▲" if better * row.difference > 0 else "▼" for row in comparisons}
+    return {**marks, comparisons[0].b: "base"}

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.writable import is_writable
-from evaluation.results.types import VERSION, CellRecord, GoldLines, HitRecord, QueryRecord, Results
+from evaluation.config import ExperimentConfig
+from evaluation.results.document import VERSION, config_json, from_json, to_json
+from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord, Results
 from evaluation.trec import read_qrels, read_run, write_qrels, write_run
 from evaluation.types import CellKey
 
@@ -29,7 +32,7 @@ Block = dict[str, Any]
 """Columns of equal length."""
 
 
-def check_output(folder: Path, *, config: Mapping[str, Any]) -> None:
+def check_output(folder: Path, *, config: ExperimentConfig, shard: str | None = None) -> None:
     """Raise unless the folder can and may be written: absent, empty, or holding the same experiment."""
     _check_place(folder)
     if not folder.exists():
@@ -43,7 +46,7 @@ def check_output(folder: Path, *, config: Mapping[str, Any]) -> None:
         held = json.loads(marker.read_text("utf-8"))["config"]
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{marker} is not readable: move {folder} away or name another folder with --out") from None
-    if held != json.loads(json.dumps(config)):
+    if held != json.loads(json.dumps(config_json(config, shard))):
         raise UsageError(f"{folder} holds the results of another experiment: name another folder with --out")
 
 
@@ -101,31 +104,6 @@ def _write_whole(results: Results, folder: Path) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def to_json(results: Results) -> dict[str, Any]:
-    """Return the contract of `results.json`."""
-    return {
-        "version": VERSION,
-        "config": results.config,
-        "environment": results.environment,
-        "dataset": results.datasets[0],
-        "datasets": list(results.datasets),
-        "budgets": list(results.budgets),
-        "budget_unit": results.budget_unit,
-        "cells": [
-            {
-                **cell.key._asdict(),
-                "status": cell.status,
-                "reason": cell.reason,
-                "chunks": cell.chunks,
-                "measures": cell.measures,
-                "seconds": cell.seconds,
-            }
-            for cell in results.cells
-        ],
-        "comparisons": list(results.comparisons),
-    }
-
-
 def read_results(folder: Path, *, rankings: bool = False) -> Results:
     """Return what `write_results` wrote; the runs and qrels, which no report needs, only when asked for."""
     import pyarrow as pa
@@ -155,40 +133,28 @@ def read_results(folder: Path, *, rankings: bool = False) -> Results:
             repo=row["repo"],
             cluster=row["cluster"],
             language=row["language"],
+            kind=row.get("kind") or "",
+            category=row.get("category") or "",
             gold=tuple(GoldLines(**gold) for gold in row["gold"]),
         )
         for row in tables["queries"].to_pylist()
     )
     order = _orders(queries)
     scores, curves, hits = (_by_cell(tables[name]) for name in ("scores", "curves", "hits"))
-    cells = []
-    for row in found["cells"]:
-        key = CellKey(*(row[name] for name in _CELL))
-        cells.append(
-            CellRecord(
-                **(_rankings(folder, CellRecord(key, row["status"])) if rankings else {}),
-                key=key,
-                status=row["status"],
-                reason=row["reason"],
-                chunks=row["chunks"],
-                measures=row["measures"],
-                seconds=row["seconds"],
-                scores=_score_arrays(scores.get(key), order.get(key.dataset, {})),
-                curve=_curve_array(curves.get(key), order.get(key.dataset, {}), tuple(found["budgets"])),
-                hits=_hit_records(hits.get(key)),
-            )
-        )
     texts = tables["texts"].to_pydict()
-    return Results(
-        config=found["config"],
-        environment=found["environment"],
-        datasets=tuple(found["datasets"]),
-        cells=tuple(cells),
-        comparisons=tuple(found["comparisons"]),
-        queries=queries,
-        texts=dict(zip(texts["chunk_id"], texts["text"], strict=True)),
-        budgets=tuple(found["budgets"]),
-        budget_unit=found["budget_unit"],
+    results = from_json(found, source=str(marker))
+    cells = tuple(
+        replace(
+            cell,
+            **(_rankings(folder, cell) if rankings else {}),
+            scores=_score_arrays(scores.get(cell.key), order.get(cell.key.dataset, {})),
+            curve=_curve_array(curves.get(cell.key), order.get(cell.key.dataset, {}), results.budgets),
+            hits=_hit_records(hits.get(cell.key)),
+        )
+        for cell in results.cells
+    )
+    return replace(
+        results, cells=cells, queries=queries, texts=dict(zip(texts["chunk_id"], texts["text"], strict=True))
     )
 
 
@@ -213,7 +179,7 @@ def _write_tables(results: Results, folder: Path) -> None:
     gold = pa.list_(pa.struct({"path": text, "start_line": number, "end_line": number}))
     schemas = {
         "queries": {"dataset": word, "query_id": text, "text": text, "repo": word, "cluster": word}
-        | {"language": word, "gold": gold},
+        | {"language": word, "kind": word, "category": word, "gold": gold},
         "scores": cell | {"query_id": word, "cluster": word, "measure": word, "value": real},
         "curves": cell | {"query_id": word, "budget": number, "recall": real},
         "hits": cell
@@ -253,6 +219,8 @@ def _query_blocks(results: Results) -> Iterator[Block]:
         "repo": [query.repo for query in queries],
         "cluster": [query.cluster for query in queries],
         "language": [query.language for query in queries],
+        "kind": [query.kind for query in queries],
+        "category": [query.category for query in queries],
         "gold": [[gold._asdict() for gold in query.gold] for query in queries],
     }
 

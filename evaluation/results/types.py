@@ -1,19 +1,21 @@
-"""The results of an experiment, in memory and as a folder of plain files that anyone can read."""
+"""Everything a run found: frozen values, with per-query scores first and means made from them."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from chunkers.errors import UsageError
+from evaluation.config import ExperimentConfig
+from evaluation.results.facts import ChunkFacts, DatasetRecord, JudgementFacts, SearchFacts
+from evaluation.run_options import RunOptions
+from evaluation.statistics.types import Comparison
 from evaluation.types import CellKey
 
-VERSION = 1
 _LONGEST_NAME = 200
 """Characters; file systems take 255 bytes, an ending included."""
 
@@ -37,6 +39,9 @@ class QueryRecord:
     cluster: str
     language: str | None
     gold: tuple[GoldLines, ...]
+    kind: str = ""
+    """How the query was made: docstrings, comments, commits, or what the dataset says."""
+    category: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,19 @@ class HitRecord:
     end_line: int
 
 
+@dataclass(frozen=True, slots=True)
+class MeasureSummary:
+    """One measure over all queries of a cell; None where the data cannot give the number."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    method: str
+    scored: int
+    undefined: int
+    caveat: str
+
+
 @dataclass(frozen=True)
 class CellRecord:
     """What became of one cell."""
@@ -58,9 +76,12 @@ class CellRecord:
     key: CellKey
     status: Literal["ok", "failed"]
     reason: str = ""
-    chunks: Mapping[str, Any] = field(default_factory=dict)
-    measures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    chunks: ChunkFacts = field(default_factory=ChunkFacts)
+    search: SearchFacts = field(default_factory=SearchFacts)
+    judgements: JudgementFacts = field(default_factory=JudgementFacts)
+    measures: Mapping[str, MeasureSummary] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    """Stage → seconds it took when it was made."""
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)
     """measure → one value per query of the cell's dataset, in the order of `Results.queries`; NaN is undefined."""
     curve: np.ndarray | None = None
@@ -81,85 +102,49 @@ class CellRecord:
         return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(written.encode()).hexdigest()[:12]}"
 
 
+@dataclass(frozen=True, slots=True)
+class ComparisonRecord:
+    """Two cells of one setting that differ in their chunker, compared in one measure."""
+
+    dataset: str
+    embedder: str
+    retriever: str
+    measure: str
+    found: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the numbers were made with."""
+
+    python: str
+    platform: str
+    packages: Mapping[str, str]
+    run: RunOptions = field(default_factory=lambda: RunOptions.model_validate({}))
+    """How the experiment was run; nothing here changes a number."""
+
+
 @dataclass(frozen=True)
 class Results:
     """An experiment's outcome: means and comparisons are made from the per-query scores that it carries."""
 
-    config: Mapping[str, Any]
-    environment: Mapping[str, Any]
-    datasets: tuple[Mapping[str, Any], ...]
+    config: ExperimentConfig
+    environment: Environment
+    datasets: tuple[DatasetRecord, ...]
     cells: tuple[CellRecord, ...]
-    comparisons: tuple[Mapping[str, Any], ...] = ()
+    comparisons: tuple[ComparisonRecord, ...] = ()
     queries: tuple[QueryRecord, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     """chunk id → text, for the chunks that `hits` name."""
-    budgets: tuple[int, ...] = ()
     budget_unit: str = "tokens"
+    shard: str | None = None
+    """Which part of the experiment this is, as I/N; None for all of it."""
+
+    @property
+    def budgets(self) -> tuple[int, ...]:
+        """The points of every cell's curve."""
+        return self.config.budgets
 
     def queries_of(self, dataset: str) -> tuple[QueryRecord, ...]:
         """Return the queries of one dataset, in the order of every cell's scores."""
         return tuple(query for query in self.queries if query.dataset == dataset)
-
-
-def merge_results(parts: Iterable[Results]) -> Results:
-    """Return the cells of several runs as one; the same cell twice must have the same scores."""
-    parts = list(parts)
-    first = parts[0]
-    for part in parts:
-        if set(part.config["measures"]) != set(first.config["measures"]):
-            raise UsageError(
-                "the runs have different measures: merge parts of one experiment, or run one of them again"
-            )
-        if (part.budgets, part.budget_unit) != (first.budgets, first.budget_unit):
-            raise UsageError("the runs have different budgets: merge parts of one experiment, or run one of them again")
-    datasets: dict[str, Mapping[str, Any]] = {}
-    cells: dict[CellKey, CellRecord] = {}
-    queries: dict[tuple[str, str], QueryRecord] = {}
-    texts: dict[str, str] = {}
-    for part in parts:
-        for dataset in part.datasets:
-            known = datasets.setdefault(dataset["name"], dataset)
-            if known["fingerprint"] != dataset["fingerprint"]:
-                raise UsageError(
-                    f"the runs saw different versions of dataset {dataset['name']!r}: run them again on one snapshot"
-                )
-        for cell in part.cells:
-            known_cell = cells.get(cell.key)
-            if known_cell is None or known_cell.status == "failed":
-                cells[cell.key] = cell
-            elif cell.status == "ok" and not _same_scores(known_cell, cell):
-                raise UsageError(f"two runs disagree about {' × '.join(cell.key)}: their versions differ")
-        queries.update({(query.dataset, query.id): query for query in part.queries})
-        texts.update(part.texts)
-    chunkers = {cell.key.chunker for cell in cells.values()}
-    listed = [chunker for part in parts for chunker in part.config.get("chunkers", ()) if chunker in chunkers]
-    return Results(
-        config={**first.config, "shard": None, "chunkers": list(dict.fromkeys([*listed, *sorted(chunkers)]))},
-        environment=first.environment,
-        datasets=tuple(datasets.values()),
-        cells=tuple(cells[key] for key in _in_order(cells, [part.config for part in parts])),
-        queries=tuple(queries.values()),
-        texts=texts,
-        budgets=first.budgets,
-        budget_unit=first.budget_unit,
-    )
-
-
-def _in_order(cells: Iterable[CellKey], configs: Sequence[Mapping[str, Any]]) -> list[CellKey]:
-    """Return the cells in the order in which one run of these experiments would have had them."""
-    places = [
-        {
-            spec: place
-            for place, spec in reversed(list(enumerate(spec for each in configs for spec in each.get(axis, ()))))
-        }
-        for axis in ("datasets", "chunkers", "embedders", "retrievers")
-    ]
-    return sorted(
-        cells, key=lambda key: [(place.get(part, len(place)), part) for part, place in zip(key, places, strict=True)]
-    )
-
-
-def _same_scores(one: CellRecord, other: CellRecord) -> bool:
-    return one.scores.keys() == other.scores.keys() and all(
-        np.array_equal(values, other.scores[name], equal_nan=True) for name, values in one.scores.items()
-    )

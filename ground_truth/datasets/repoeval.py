@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from chunkers.errors import UsageError
 from chunkers.sources import Folder
 from ground_truth.archives import unpacked
+from ground_truth.data_folders import locate
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import LineRange
 from ground_truth.masking import mask_docstrings
-from ground_truth.places import locate
 from ground_truth.python_functions import Function, function_at, functions_of
 from ground_truth.transforms import MaskedLines, Steps, Transform, crlf
 from ground_truth.types import Annotation, Dataset, Query

@@ -21,16 +21,17 @@ from typing import Any, NamedTuple
 import click
 
 # Run as a file, the folder of the script is on the path, and not the one above it.
-from chunkers import sizes
 from chunkers.sources import Folder, walk
+from evaluation.config import make_config
 from evaluation.experiment import stages
-from evaluation.experiment.config import make_config
 from evaluation.experiment.executors import Executor, Processes, Serial
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.session import Session
 from evaluation.types import CellKey
 from ground_truth.types import Annotation, Dataset, Query
 
 FACTORS = (1, 2, 4)
+NAME = "site-packages"
 PARTS = 16
 """Pieces of work that one and two processes share: many, so that both end together whatever the sizes of files."""
 ROUNDS = 3
@@ -48,7 +49,7 @@ class Corpus(NamedTuple):
 
     def cell(self, retriever: str) -> CellKey:
         """Return the cell that searches it."""
-        return CellKey("site-packages", self.chunker, "hashing", retriever)
+        return CellKey(NAME, self.chunker, "hashing", retriever)
 
 
 @click.command()
@@ -90,9 +91,9 @@ def sample(folder: Folder, limit: float | None) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def snapshot_of(corpus: Corpus) -> LoadedDataset:
+def loaded_dataset(corpus: Corpus) -> LoadedDataset:
     """Return the files as one repository, with the names of some functions as queries for their first lines."""
-    folder = Folder("site-packages", corpus.root, tuple(sorted(corpus.paths)))
+    folder = Folder(NAME, corpus.root, tuple(sorted(corpus.paths)))
     asked: list[Query] = []
     notes: list[Annotation] = []
     for path in corpus.paths:
@@ -102,8 +103,8 @@ def snapshot_of(corpus: Corpus) -> LoadedDataset:
             notes.append(Annotation(asked[-1].id, folder.name, path, line, line))
         if len(asked) == corpus.queries:
             break
-    dataset = Dataset("site-packages", (folder,), tuple(asked), tuple(notes))
-    return LoadedDataset("site-packages", dataset, corpus="0", queries="0", annotations="0")
+    dataset = Dataset(NAME, (folder,), tuple(asked), tuple(notes))
+    return LoadedDataset(NAME, dataset, corpus="0", queries="0", annotations="0")
 
 
 def measure(corpus: Corpus) -> dict[str, Any]:
@@ -120,32 +121,32 @@ def measure(corpus: Corpus) -> dict[str, Any]:
         return value
 
     with tempfile.TemporaryDirectory() as cache:
-        bench, snapshot = _bench(corpus, Path(cache)), snapshot_of(corpus)
-        chunks = timed("chunk", lambda: stages.chunk(bench, snapshot, corpus.chunker)).value
-        timed("embed", lambda: _embed(bench, snapshot, corpus))
-        timed("dense", lambda: stages.retrieve(bench, snapshot, corpus.cell("dense")))
-        timed("bm25", lambda: stages.retrieve(bench, snapshot, corpus.cell("bm25")))
-        timed("score", lambda: [stages.score(bench, snapshot, corpus.cell(name)) for name in ("dense", "bm25")])
+        session = _session(corpus, Path(cache))
+        chunks = timed("chunk", lambda: stages.chunk(session, NAME, corpus.chunker))
+        timed("embed", lambda: _embed(session, corpus))
+        timed("dense", lambda: stages.retrieve(session, corpus.cell("dense")))
+        timed("bm25", lambda: stages.retrieve(session, corpus.cell("bm25")))
+        timed("score", lambda: [stages.score(session, corpus.cell(name)) for name in ("dense", "bm25")])
         stored = sum(file.stat().st_size for file in Path(cache).rglob("*") if file.is_file())
     return {
         "files": len(corpus.paths),
         "source_mb": sum((corpus.root / path).stat().st_size for path in corpus.paths) / 1e6,
         "chunks": len(chunks),
-        "queries": len(snapshot.dataset.queries),
+        "queries": len(session.dataset(NAME).dataset.queries),
         "seconds": {name: round(value, 2) for name, value in seconds.items()},
         "peak_mb": {name: round(value) for name, value in peaks.items()},
         "stored_mb": stored / 1e6,
     }
 
 
-def _bench(corpus: Corpus, cache: Path) -> stages.Workbench:
+def _session(corpus: Corpus, cache: Path) -> Session:
     config = make_config({"chunkers": (corpus.chunker,), "embedders": ("hashing",), "measures": ("ndcg@10",)})
-    return stages.Workbench(config, cache)
+    return Session(config, cache, datasets={NAME: loaded_dataset(corpus)})
 
 
-def _embed(bench: stages.Workbench, snapshot: LoadedDataset, corpus: Corpus) -> None:
-    for part in stages.embedding_parts(bench, snapshot, "site-packages", corpus.chunker, "hashing"):
-        stages.embed(bench, snapshot, part)
+def _embed(session: Session, corpus: Corpus) -> None:
+    for part in stages.embedding_parts(session, NAME, corpus.chunker, "hashing"):
+        stages.embed(session, part)
 
 
 def gain(work: Callable[[Corpus, int], None], corpus: Corpus) -> dict[str, float]:
@@ -182,17 +183,15 @@ def _piece(corpus: Corpus, number: int) -> Corpus:
 
 def _chunk_piece(corpus: Corpus, number: int) -> None:
     piece = _piece(corpus, number)
-    # One process meets every file again in the next round, one of two only half of them.
-    sizes.forget_rulers()
     with tempfile.TemporaryDirectory() as cache:
-        stages.chunk(_bench(piece, Path(cache)), snapshot_of(piece), piece.chunker)
+        stages.chunk(_session(piece, Path(cache)), NAME, piece.chunker)
 
 
 def _search_piece(corpus: Corpus, number: int) -> None:
     # Cut by lines, which takes no time beside reading words, indexing and searching them.
     piece = _piece(corpus, number)._replace(chunker="fixed-lines:lines=30")
     with tempfile.TemporaryDirectory() as cache:
-        stages.retrieve(_bench(piece, Path(cache)), snapshot_of(piece), piece.cell("bm25"))
+        stages.retrieve(_session(piece, Path(cache)), piece.cell("bm25"))
 
 
 _WORK = {"chunking": _chunk_piece, "bm25": _search_piece}

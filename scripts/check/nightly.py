@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.experiment.config import DEFAULT_CHUNKERS
+from evaluation.config import DEFAULT_CHUNKERS
 from scripts.check.nightly_lab import CHUNKER, Lab
 
 _PARTS = ["week", "trouble", "quiet", "cost"]
@@ -101,19 +101,18 @@ def _clock(lab: Lab) -> Check:
     """Run one more night ten years ago by the clock."""
     from datetime import UTC, datetime
 
-    from evaluation.experiment.config import load_config
+    from evaluation.config import load_config
     from evaluation.experiment.executors import Serial
-    from evaluation.experiment.run import Watch
     from evaluation.history.folder import History
     from evaluation.history.night import run_night
-    from evaluation.history.producing import Shop
+    from evaluation.history.night_results import Workplace
 
     # This process does not have the third party's chunker on its path.
     lab.configure(chunkers=lab.chunkers[1:])
     history = History(lab.history)
-    shop = Shop(lab.root / "cache", Serial(), Watch())
+    place = Workplace(lab.root / "cache", Serial())
     last = history.numbers()[-1]
-    run_night(load_config(lab.experiment), history, shop, now=datetime(2016, 1, 1, tzinfo=UTC))
+    run_night(load_config(lab.experiment), history, place, now=datetime(2016, 1, 1, tzinfo=UTC))
     order = [run.number for run in history.records().runs]
     times = [run.time[:4] for run in history.records().runs]
     held = order == sorted(order) and order[-1] == last + 1 and times[-1] == "2016"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from evaluation.config import make_config
+from evaluation.experiment.environment import environment
 from evaluation.history.gate import Limits, judge
 from evaluation.history.origins import Match
 from evaluation.results.types import CellRecord, QueryRecord, Results
@@ -44,4 +46,4 @@ def _night(rng: np.random.Generator, difficulty: np.ndarray, repositories: int) 
     for chunker in _CHUNKERS:
         scores = {name: difficulty + shared + of_query + rng.normal(0, 0.1, queries) for name in _MEASURES}
         cells.append(CellRecord(CellKey("simulated", chunker, "e", "r"), "ok", scores=scores))
-    return Results(config={}, environment={}, datasets=(), cells=tuple(cells), queries=asked)
+    return Results(config=make_config({}), environment=environment(), datasets=(), cells=tuple(cells), queries=asked)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,7 @@ from scripts.cli import exit_with
 if TYPE_CHECKING:
     import numpy as np
 
-    from evaluation.experiment.config import ExperimentConfig
+    from evaluation.experiment.session import Session
     from evaluation.results.types import CellRecord, Results
 
 PUBLISHED_MEASURES = ("ndcg@5", "ndcg@10", "precision@5", "precision@10", "recall@5", "recall@10")
@@ -78,18 +79,19 @@ class Row(NamedTuple):
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(**options: Any) -> None:  # noqa: ANN401 - passed on as they are
     """Reproduce cAST's retrieval tables."""
-    from evaluation.experiment.config import make_config
+    from evaluation.config import make_config
     from evaluation.experiment.executors import make_executor
-    from evaluation.experiment.run import check, run_experiment
-    from evaluation.experiment.stages import Workbench
-    from scripts.progress import watching
+    from evaluation.experiment.run import run_experiment
+    from evaluation.experiment.session import Session
+    from evaluation.results.document import comparison_row
+    from scripts.progress import shown_progress
 
     protocols = options["protocols"] or PROTOCOLS
     names = _datasets(options)
     # The projection needs the reference's windows, not their vectors.
     reference = (options["reference"],) if "coderag" in protocols else ()
     chunkers = dict.fromkeys((options["ast"], options["fixed"], *options["also"], *reference))
-    config = check(
+    session = Session.resolve(
         make_config(
             {
                 "datasets": list(names.values()),
@@ -99,27 +101,24 @@ def command(**options: Any) -> None:  # noqa: ANN401 - passed on as they are
                 # CodeRAG-Bench counts blank lines too.
                 "rule": "any(blank=true)",
             }
-        )
+        ),
+        cache_folder(),
     )
-    with watching() as watch:
-        executor = make_executor(options["engine"], None)
-        results = run_experiment(config, cache=cache_folder(), executor=executor, watch=watch)
-    bench = Workbench(config, cache_folder())
-    records = {record["name"]: record for record in results.datasets}
+    with shown_progress() as progress:
+        results = run_experiment(session, make_executor(options["engine"], None), progress=progress)
+    records = {record.name: record for record in results.datasets}
     tables = {
         name: {
-            "queries": records[spec]["queries"],
-            "skipped": records[spec]["details"].get("skipped", {}),
+            "queries": records[spec].queries,
+            "skipped": records[spec].details.get("skipped", {}),
             "rows": [
                 row._asdict()
-                for row in _rows(
-                    bench, results, config=config, name=name, spec=spec, options=options, protocols=protocols
-                )
+                for row in _rows(session, results, name=name, spec=spec, options=options, protocols=protocols)
             ],
-            "comparisons": [_comparison(row) for row in results.comparisons if row["dataset"] == spec]
+            "comparisons": [_comparison(comparison_row(row)) for row in results.comparisons if row.dataset == spec]
             if "fair" in protocols
             else [],
-            "sensitivity": [row._asdict() for row in _sensitivity(bench, spec, options)]
+            "sensitivity": [row._asdict() for row in _sensitivity(session, spec, options)]
             if options["sensitivity"]
             else [],
         }
@@ -155,10 +154,9 @@ def _datasets(options: dict[str, Any]) -> dict[str, str]:
 
 
 def _rows(
-    bench: Any,  # noqa: ANN401 - a Workbench, imported when the command runs
+    session: Session,
     results: Results,
     *,
-    config: ExperimentConfig,
     name: str,
     spec: str,
     options: dict[str, Any],
@@ -171,14 +169,14 @@ def _rows(
                 rows.append(
                     Row(f"paper, {model}", "published", label, dict(zip(PUBLISHED_MEASURES, values, strict=True)))
                 )
-    for model in config.embedders:
+    for model in session.config.embedders:
         cells = {cell.key.chunker: cell for cell in results.cells if cell.key[0] == spec and cell.key[2] == model}
         if "coderag" in protocols:
             reference = options["reference"]
             rows.append(Row(model, "coderag", reference, _points(cells[reference], PUBLISHED_MEASURES)))
         if "projected" in protocols:
             rows += [
-                Row(model, "projected", chunker, _projected(bench, spec, model, chunker, options))
+                Row(model, "projected", chunker, _projected(session, spec, model, chunker, options))
                 for chunker in (options["ast"], options["fixed"])
             ]
         for protocol, measures in (("own-ids", PUBLISHED_MEASURES), ("fair", FAIR_MEASURES)):
@@ -190,23 +188,21 @@ def _rows(
 def _points(cell: CellRecord, measures: tuple[str, ...]) -> dict[str, float | None]:
     if cell.status == "failed":
         raise UsageError(f"{' × '.join(cell.key)} failed: {cell.reason}")
-    return {measure: _hundred(cell.measures[measure]["mean"]) for measure in measures}
+    return {measure: _hundred(cell.measures[measure].mean) for measure in measures}
 
 
 def _projected(
-    bench: Any,  # noqa: ANN401 - a Workbench
+    session: Session,
     spec: str,
     model: str,
     chunker: str,
     options: dict[str, Any],
 ) -> dict[str, float | None]:
-    from evaluation.experiment.loaded_dataset import load_dataset
     from evaluation.experiment.projected import score_projected
     from evaluation.types import CellKey
 
     scores: dict[str, np.ndarray] = score_projected(
-        bench,
-        load_dataset(spec),
+        session,
         CellKey(spec, chunker, model, "dense"),
         reference=options["reference"],
         measures=PUBLISHED_MEASURES,
@@ -215,7 +211,7 @@ def _projected(
     return {measure: _hundred(float(values.mean())) for measure, values in scores.items()}
 
 
-def _sensitivity(bench: Any, spec: str, options: dict[str, Any]) -> list[Row]:  # noqa: ANN401 - a Workbench
+def _sensitivity(session: Session, spec: str, options: dict[str, Any]) -> list[Row]:
     """Return the projection under every choice that the paper leaves open."""
     references = dict.fromkeys(
         (options["reference"], REFERENCE, "sliding-window:window=20,step=10", "fixed-lines:lines=50")
@@ -226,13 +222,13 @@ def _sensitivity(bench: Any, spec: str, options: dict[str, Any]) -> list[Row]:  
             model,
             f"projected on {reference}, {aggregation}",
             chunker,
-            _projected(bench, spec, model, chunker, {**options, "reference": reference, "aggregation": aggregation}),
+            _projected(session, spec, model, chunker, {**options, "reference": reference, "aggregation": aggregation}),
         )
         for model, reference, aggregation, chunker in choices
     ]
 
 
-def _comparison(row: Any) -> dict[str, Any]:  # noqa: ANN401 - one comparison of the results
+def _comparison(row: Mapping[str, Any]) -> dict[str, Any]:
     kept = (
         "embedder",
         "measure",

@@ -21,7 +21,9 @@ from scripts.cli import exit_with
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evaluation.experiment.session import Session
     from evaluation.results.types import Results
+    from evaluation.types import CellKey
 
 REPOSITORIES = (
     "amazon-science_patchcore-inspection",
@@ -47,9 +49,10 @@ PUBLISHED_DIFFERENTLY = "amazon-science_patchcore-inspection"
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, data: Path, vectors: Path, size: int, chunkers: tuple[str, ...], gold: str, as_json: bool) -> int:
     """Reproduce code-chunk's retrieval table on RepoEval."""
-    from evaluation.experiment.config import make_config
+    from evaluation.config import make_config
     from evaluation.experiment.executors import Serial
     from evaluation.experiment.run import run_experiment
+    from evaluation.experiment.session import Session
 
     # Its vectors are of the code alone, without the header that the library offers.
     specs = [f"{name}:size={size}" + (",header=false" if name == "code-chunk" else "") for name in chunkers]
@@ -63,8 +66,9 @@ def command(*, data: Path, vectors: Path, size: int, chunkers: tuple[str, ...], 
             "rule": "any(blank=true)",
         }
     )
-    results = run_experiment(config, cache=cache_folder(), executor=Serial())
-    tables: dict[str, Any] = {spec: table(results, spec, gold=gold, data=data) for spec in specs}
+    session = Session.resolve(config, cache_folder())
+    results = run_experiment(session, Serial())
+    tables: dict[str, Any] = {spec: table(session, results, spec, gold=gold, data=data) for spec in specs}
     differences = list(comparisons(results, specs))
     if as_json:
         found = {**tables, "comparisons": differences} if len(specs) > 1 else tables[specs[0]]
@@ -86,7 +90,7 @@ def dataset(data: Path, repository: str, gold: str) -> str:
     return f"repoeval:path={data},gold={gold},repositories={repository},newlines=code-chunk"
 
 
-def table(results: Results, chunker: str, *, gold: str, data: Path) -> dict[str, Any]:
+def table(session: Session, results: Results, chunker: str, *, gold: str, data: Path) -> dict[str, Any]:
     """Return the means of each repository, their unweighted mean, and the texts that have no vector."""
     rows: dict[str, Any] = {}
     missing = 0
@@ -97,11 +101,11 @@ def table(results: Results, chunker: str, *, gold: str, data: Path) -> dict[str,
             if cell.key.chunker == chunker and cell.key.dataset == dataset(data, name, gold)
         )
         if cell.status == "failed":
-            missing += missing_vectors(cell.key.dataset, chunker, cell.key.embedder)
+            missing += missing_vectors(session, cell.key)
             rows[name] = {"failed": cell.reason}
         else:
-            rows[name] = {measure: cell.measures[measure]["mean"] for measure in MEASURES}
-            rows[name]["queries"] = cell.measures["ndcg@5"]["scored"]
+            rows[name] = {measure: cell.measures[measure].mean for measure in MEASURES}
+            rows[name]["queries"] = cell.measures["ndcg@5"].scored
     scored = [row for row in rows.values() if "failed" not in row]
     macro = {measure: sum(row[measure] for row in scored) / len(scored) for measure in MEASURES} if scored else {}
     return {"repositories": rows, "macro": macro, "missing_vectors": missing}
@@ -114,7 +118,7 @@ def comparisons(results: Results, chunkers: list[str]) -> Iterator[dict[str, Any
     from evaluation.statistics.compare import compare_pairs
 
     cells = {(cell.key.dataset, cell.key.chunker): cell for cell in results.cells if cell.status == "ok"}
-    shared = [name for name in results.config["datasets"] if all((name, chunker) in cells for chunker in chunkers)]
+    shared = [name for name in results.config.datasets if all((name, chunker) in cells for chunker in chunkers)]
     if len(chunkers) < 2 or not shared:
         return
     scores = np.array([np.concatenate([cells[name, each].scores["ndcg@5"] for name in shared]) for each in chunkers])
@@ -123,18 +127,15 @@ def comparisons(results: Results, chunkers: list[str]) -> Iterator[dict[str, Any
         yield {"measure": "ndcg@5", **row.row()}
 
 
-def missing_vectors(spec: str, chunker: str, embedder: str) -> int:
+def missing_vectors(session: Session, cell: CellKey) -> int:
     """Return how many chunks and queries of a dataset have no vector in the file."""
-    from chunkers.registry import CHUNKERS
     from chunkers.splitting import chunk_file
-    from evaluation.experiment.loaded_dataset import load_dataset
     from indexing.encoders.precomputed import Precomputed
-    from indexing.registry import ENCODERS
 
-    encoder, splitter = ENCODERS.create(embedder), CHUNKERS.create(chunker)
+    encoder, splitter = session.encoder(cell.embedder), session.chunker(cell.chunker)
     if not isinstance(encoder, Precomputed):
-        raise UsageError(f"{embedder!r} is not a file of vectors")
-    corpus = load_dataset(spec).dataset
+        raise UsageError(f"{cell.embedder!r} is not a file of vectors")
+    corpus = session.dataset(cell.dataset).dataset
     texts = [query.text for query in corpus.queries]
     for repository in corpus.repositories:
         for source in repository.files():

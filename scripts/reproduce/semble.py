@@ -49,9 +49,10 @@ def command(
     *, data: Path, repos: str, corpus: str, chunkers: tuple[str, ...], retriever: str, limit: int | None, as_json: bool
 ) -> int:
     """Score chunkers on semble's benchmark by its own measure."""
-    from evaluation.experiment.config import make_config
+    from evaluation.config import make_config
     from evaluation.experiment.executors import Serial
     from evaluation.experiment.run import run_experiment
+    from evaluation.experiment.session import Session
 
     options = {"path": data, "repos": repos, "corpus": corpus, "problems": "skip", "limit": limit}
     spec = "semble:" + ",".join(f"{key}={value}" for key, value in options.items() if value not in ("", None))
@@ -64,9 +65,8 @@ def command(
             "headline": MEASURE,
         }
     )
-    results = run_experiment(config, cache=cache_folder(), executor=Serial())
-    categories = categories_of(spec)
-    rows = {chunker: row(results, chunker, categories) for chunker in chunkers}
+    results = run_experiment(Session.resolve(config, cache_folder()), Serial())
+    rows = {chunker: row(results, chunker) for chunker in chunkers}
     if as_json:
         click.echo(json.dumps({"measured": rows, "published": PUBLISHED}, indent=1))
     else:
@@ -74,25 +74,18 @@ def command(
     return 0
 
 
-def categories_of(spec: str) -> dict[str, str]:
-    """Return query id → the benchmark's category."""
-    from evaluation.experiment.loaded_dataset import load_dataset
-
-    return {query.id: query.category for query in load_dataset(spec).dataset.queries}
-
-
-def row(results: Results, chunker: str, categories: dict[str, str]) -> dict[str, Any]:
+def row(results: Results, chunker: str) -> dict[str, Any]:
     """Return the mean over repositories, of all queries and of each category."""
     cell = next(cell for cell in results.cells if cell.key.chunker == chunker)
     if cell.status != "ok":
         return {"failed": cell.reason}
     queries = results.queries_of(cell.key.dataset)
     scored = [
-        (query.cluster, categories[query.id], float(score))
+        (query.cluster, query.category, float(score))
         for query, score in zip(queries, cell.scores[MEASURE], strict=True)
     ]
     found = {"all": _macro((repo, score) for repo, _, score in scored), "queries": len(scored)}
-    for name in sorted(set(categories.values())):
+    for name in sorted({query.category for query in queries}):
         found[name] = _macro((repo, score) for repo, category, score in scored if category == name)
     return found
 

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.measures.measure import Measure
 from indexing.types import Hit
 
 LEAST = 100
 """Ranks that are always kept."""
 
 
+def largest_budgets(measures: Iterable[Measure], curve: Sequence[int]) -> dict[SizeUnit, int]:
+    """Return, for each unit, the largest budget that a measure or the curve, which is in tokens, reads."""
+    largest: dict[SizeUnit, int] = {"tokens": max(curve, default=0)}
+    for measure in measures:
+        for unit in measure.units:
+            largest[unit] = max(getattr(measure, "budget", 0), largest.get(unit, 0))
+    return largest
+
+
 def ranks_to_keep(
-    chunks: ChunkTable, rows: range, found: Sequence[Sequence[Hit]], reach: Mapping[str, int]
+    chunks: ChunkTable, rows: range, found: Sequence[Sequence[Hit]], budgets: Mapping[SizeUnit, int]
 ) -> list[int]:
     """Return, for each ranking, the first rank at which every budget is surely spent.
 
@@ -26,7 +37,7 @@ def ranks_to_keep(
     for hits in found:
         positions = np.array([rows[hit.position] for hit in hits], dtype=np.int64)
         last = LEAST
-        for unit, budget in reach.items():
+        for unit, budget in budgets.items():
             spent = np.cumsum(chunks.sizes(unit)[positions])
             last = max(last, int(np.searchsorted(spent, budget * folds)) + 1)
         keep.append(min(last, len(hits)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from chunkers.errors import UsageError
 
 
-def places(name: str) -> list[Path]:
+def data_folders(name: str) -> list[Path]:
     """Return where a file or folder of this name is looked for, in order."""
     folders = [Path(chosen).expanduser()] if (chosen := os.environ.get("CHUNKBENCH_DATA")) else []
     return [folder / name for folder in (*folders, Path("data"))]
@@ -18,7 +18,7 @@ def locate(given: str, *, name: str, dataset: str) -> Path:
     """Return the path that was given, or the first place where there is something."""
     if given:
         return Path(given).expanduser()
-    looked = places(name)
+    looked = data_folders(name)
     for place in looked:
         if place.exists():
             return place

@@ -9,7 +9,7 @@ from evaluation.measures.registry import parse_measure
 from evaluation.report.tables import Table
 
 
-def promise_table(measures: Iterable[str]) -> Table:
+def property_table(measures: Iterable[str]) -> Table:
     """Return the properties as rows and the measures as columns; cutoffs of one measure share a column."""
     declared = {parse_measure(name).pattern: parse_measure(name).properties for name in measures}
     header = ["property", *declared]

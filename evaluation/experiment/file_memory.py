@@ -1,27 +1,49 @@
-"""A repository whose files stay in memory once they were read: masking and git make a second reading dear."""
+"""Files that stay in memory once they were read, up to a bound: git and masking make a second reading expensive."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from chunkers.sources import Repository, Skipped
 from chunkers.types import SourceFile
 
+K = TypeVar("K", bound=Hashable)
+_BYTES = 64_000_000
+
 
 @dataclass
-class Room:
+class FileMemory(Generic[K]):
+    """The contents that were read last."""
+
+    bytes_kept: int = 0
+    _kept: dict[K, bytes] = field(default_factory=dict)
+
+    def read(self, key: K, read: Callable[[K], bytes]) -> bytes:
+        """Return the contents, read now unless they are kept; the oldest give way."""
+        if key not in self._kept:
+            data = read(key)
+            self._kept[key] = data
+            self.bytes_kept += len(data)
+            while self.bytes_kept > _BYTES and len(self._kept) > 1:
+                self.bytes_kept -= len(self._kept.pop(next(iter(self._kept))))
+        return self._kept[key]
+
+
+@dataclass
+class MemoryLimit:
     """Bytes that may still be kept, shared by the repositories of a dataset."""
 
-    left: int = 64_000_000
+    left: int = _BYTES
 
 
 @dataclass
-class Remembered:
-    """The same files as the repository inside, read from it once where there is room."""
+class MemoryRepository:
+    """The same files as the repository inside, read from it once while the limit allows."""
 
     inner: Repository
-    room: Room
+    limit: MemoryLimit
     _held: dict[str, SourceFile] = field(default_factory=dict)
     _paths: tuple[str, ...] | None = None
     """All paths in order, where every file is held."""
@@ -56,7 +78,7 @@ class Remembered:
         return None if source is None else self._keep(source)
 
     def _keep(self, source: SourceFile) -> SourceFile:
-        if source.path not in self._held and len(source.data) <= self.room.left:
-            self.room.left -= len(source.data)
+        if source.path not in self._held and len(source.data) <= self.limit.left:
+            self.limit.left -= len(source.data)
             self._held[source.path] = source
         return self._held.get(source.path, source)

@@ -6,38 +6,36 @@ import hashlib
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from chunkers.registry import CHUNKERS
+from evaluation.config import ExperimentConfig
 from evaluation.experiment.code import code_of, plugin_inputs
-from evaluation.experiment.config import ExperimentConfig
 from evaluation.experiment.environment import environment
 from evaluation.experiment.executors import Executor
-from evaluation.experiment.loaded_dataset import load_dataset
-from evaluation.experiment.run import Watch, run_experiment
-from evaluation.experiment.stages import Workbench, stage_keys
+from evaluation.experiment.progress import Progress
+from evaluation.experiment.run import run_experiment
+from evaluation.experiment.session import Session
 from evaluation.history.folder import DamagedRunError, History
 from evaluation.history.pins import Pin, renamed
 from evaluation.history.record import CellOrigin, RunRecord
 from evaluation.report.build import write_report
+from evaluation.results.document import environment_json
 from evaluation.results.folder import read_results, write_results
 from evaluation.results.types import Results
 from ground_truth.registry import DATASETS
-from indexing.registry import ENCODERS, RETRIEVERS
 
 _OF_THE_NIGHT = ("night.json", "night.md", "run.json")
-_CODE = ("chunkers", "indexing", "ground_truth", "evaluation")
 
 
 @dataclass(frozen=True)
-class Shop:
-    """Where the work is done, and who is told meanwhile."""
+class Workplace:
+    """Where the work is done, and who hears of its progress."""
 
     cache: Path
     executor: Executor
-    watch: Watch
+    progress: Progress = field(default_factory=Progress)
 
 
 class Produced(NamedTuple):
@@ -49,28 +47,35 @@ class Produced(NamedTuple):
     reused: bool
 
 
-def night_key(config: ExperimentConfig, pins: Sequence[Pin]) -> str:
+def night_key(config: ExperimentConfig, session: Session, pins: Sequence[Pin]) -> str:
     """Return a hash of all that decides the results; a dataset fixed to a commit need not be loaded for it."""
     inputs = {
         "config": config.model_dump(mode="json", exclude={"nightly"}),
         "datasets": [
             {
                 "loader": plugin_inputs(DATASETS.create(each.spec)),
-                "fingerprint": None if each.commit else load_dataset(each.spec, config.duplicates).fingerprint,
+                "fingerprint": None if each.commit else session.dataset(each.spec).fingerprint,
             }
             for each in pins
         ],
-        "chunkers": [plugin_inputs(CHUNKERS.create(each)) for each in config.chunkers],
-        "embedders": [dict(ENCODERS.create(each).identity()) for each in config.embedders],
-        "retrievers": [plugin_inputs(RETRIEVERS.create(each)) for each in config.retrievers],
-        "code": {name: code_of(name) for name in _CODE},
-        "environment": environment(),
+        "chunkers": [plugin_inputs(session.chunker(each)) for each in config.chunkers],
+        "embedders": [dict(session.encoder(each).identity()) for each in config.embedders],
+        "retrievers": [plugin_inputs(session.retriever(each)) for each in config.retrievers],
+        "code": code_of("evaluation.experiment.run"),
+        "environment": environment_json(environment()),
+        "measures": [plugin_inputs(each) for each in session.measures],
     }
     return hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def produce(
-    config: ExperimentConfig, pins: Sequence[Pin], shop: Shop, draft: Path, *, history: History, same: RunRecord | None
+    session: Session,
+    pins: Sequence[Pin],
+    workplace: Workplace,
+    draft: Path,
+    *,
+    history: History,
+    same: RunRecord | None,
 ) -> Produced:
     """Leave results and report in the draft; ``same`` is an earlier run with tonight's key."""
     if same is not None and all(cell.status == "ok" for cell in same.cells):
@@ -79,7 +84,7 @@ def produce(
         except DamagedRunError:
             # The history says so elsewhere; the stages are in the cache, so making the results again is cheap.
             pass
-    return _make(config, pins, shop, draft)
+    return _make(session, pins, workplace, draft)
 
 
 def _take_over(same: RunRecord, history: History, draft: Path) -> Produced:
@@ -91,28 +96,27 @@ def _take_over(same: RunRecord, history: History, draft: Path) -> Produced:
     return Produced(read_results(draft), sources, same.cells, reused=True)
 
 
-def _make(config: ExperimentConfig, pins: Sequence[Pin], shop: Shop, draft: Path) -> Produced:
-    pinned = config.model_copy(update={"datasets": tuple(each.spec for each in pins)})
-    made = run_experiment(pinned, cache=shop.cache, executor=shop.executor, watch=shop.watch)
-    bench = Workbench(pinned, shop.cache)
+def _make(session: Session, pins: Sequence[Pin], workplace: Workplace, draft: Path) -> Produced:
+    made = run_experiment(session, workplace.executor, progress=workplace.progress)
     written = {each.spec: each.written for each in pins}
     cells = []
     for cell in made.cells:
-        keys = stage_keys(bench, load_dataset(cell.key.dataset, config.duplicates), cell.key)
+        keys = session.stage_keys(cell.key)
         inputs = {name: key.inputs for name, key in keys.items()}
         cells.append(CellOrigin(cell.key._replace(dataset=written[cell.key.dataset]), cell.status, cell.reason, inputs))
     results = renamed(made, written)
     write_results(results, draft)
     write_report(results, draft)
-    sources = {each.written: _source(each, config.duplicates) for each in pins}
+    sources = {each.written: _source(session, each) for each in pins}
     return Produced(results, sources, tuple(cells), reused=False)
 
 
-def _source(pinned: Pin, duplicates: str) -> dict[str, Any]:
+def _source(session: Session, pinned: Pin) -> dict[str, Any]:
     loader = plugin_inputs(DATASETS.create(pinned.spec))
     return {
-        "loader": {name: loader[name] for name in ("class", "version", "code")} | {"duplicates": duplicates},
-        "fingerprint": load_dataset(pinned.spec, duplicates).fingerprint,
+        "loader": {name: loader[name] for name in ("class", "version", "code")}
+        | {"duplicates": session.config.duplicates},
+        "fingerprint": session.dataset(pinned.spec).fingerprint,
         "root": str(pinned.root) if pinned.root else None,
         "ref": pinned.ref,
         "commit": pinned.commit,

@@ -12,7 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from chunkers.errors import UsageError
 from chunkers.plugins import Spec, nearest
-from evaluation.experiment.run_options import RunOptions
+from evaluation.run_options import RunOptions
+from evaluation.statistics.types import TestName
 
 DEFAULT_CHUNKERS = ("fixed-lines:lines=50", "fixed-tokens:tokens=512", "fixed-nws:size=1500", "cast:size=1500")
 DEFAULT_MEASURES = (
@@ -115,6 +116,7 @@ class ExperimentConfig(BaseModel):
     )
     baseline: str | None = Field(None, description="Compare every chunker with this one instead of all pairs.")
     seed: int = 0
+    test: TestName = Field("sign-flip", description="The test behind every p.")
     flips: int = Field(100_000, gt=99, description="Sign flips of the permutation test.")
     depth: int = Field(
         1000, ge=100, description="Results searched per query, at least 100; those that no budget reads are not kept."

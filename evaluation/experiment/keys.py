@@ -1,0 +1,68 @@
+"""What decides each stage's output; a stage's key is a hash of it, and of nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from chunkers.languages import GRAMMAR_PACK
+from chunkers.types import Chunker, SizeUnit
+from evaluation.config import ExperimentConfig
+from evaluation.experiment.code import code_of, plugin_inputs
+from evaluation.experiment.environment import package_version
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.store import StageKey
+from evaluation.measures.measure import Measure
+from indexing.types import Encoder, Retriever
+
+
+def chunk_key(dataset: LoadedDataset, chunker: Chunker) -> StageKey:
+    """Return what decides the chunks."""
+    versions = {name: package_version(name) for name in ("tree-sitter", "tiktoken")} | {"grammars": GRAMMAR_PACK}
+    inputs = {
+        "corpus": dataset.corpus,
+        "chunker": plugin_inputs(chunker),
+        "versions": versions,
+        "code": code_of("evaluation.experiment.chunk_table"),
+    }
+    return StageKey("chunk", inputs)
+
+
+def retrieve_key(
+    dataset: LoadedDataset,
+    chunks: StageKey,
+    *,
+    encoder: Encoder | None,
+    retriever: Retriever,
+    depth: int,
+    budgets: Mapping[SizeUnit, int],
+) -> StageKey:
+    """Return what decides the rankings; the embedder matters only to a retriever that uses vectors."""
+    inputs = {
+        "chunks": chunks.digest,
+        "queries": dataset.queries,
+        "embedder": encoder.identity() if encoder else None,
+        "retriever": plugin_inputs(retriever),
+        "depth": depth,
+        "budgets": budgets,
+        "versions": {name: package_version(name) for name in ("faiss-cpu", "bm25s")},
+        "code": code_of("evaluation.experiment.searching"),
+    }
+    return StageKey("retrieve", inputs)
+
+
+def score_key(
+    config: ExperimentConfig, measures: Sequence[Measure], dataset: LoadedDataset, ranking: StageKey, encoder: Encoder
+) -> StageKey:
+    """Return what decides the scores."""
+    inputs = {
+        "ranking": ranking.digest,
+        "annotations": dataset.annotations,
+        "measures": {
+            measure.name: plugin_inputs(measure)["code"] for measure in sorted(measures, key=lambda m: m.name)
+        },
+        "rule": config.rule,
+        "budgets": config.budgets,
+        "embedder": encoder.identity(),
+        "code": code_of("evaluation.experiment.scoring"),
+    }
+    return StageKey("score", inputs)

@@ -1,0 +1,93 @@
+"""Finished cells and their queries, as the results hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from chunkers.languages import language_of
+from evaluation.experiment import stages
+from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.session import Session
+from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord
+from evaluation.types import CellKey
+from ground_truth.types import Annotation
+
+_HITS_SHOWN = 10
+
+
+class FinishedCell(NamedTuple):
+    """A cell's record, and the texts of the results it shows."""
+
+    record: CellRecord
+    texts: dict[str, str]
+
+
+def cell_record(session: Session, cell: CellKey) -> FinishedCell:
+    """Return the finished cell, read from the store."""
+    loaded = session.dataset(cell.dataset)
+    scored, seconds = stages.score(session, cell)
+    chunks = stages.chunk(session, cell.dataset, cell.chunker)
+    retrieved = stages.retrieve(session, cell)
+    ranking = retrieved.ranking
+    hits = {
+        query_id: tuple(
+            _hit(chunks, hit.position, rank=rank, score=hit.score)
+            for rank, hit in enumerate(found[:_HITS_SHOWN], start=1)
+        )
+        for query_id, found in ranking.items()
+    }
+    record = CellRecord(
+        key=cell,
+        status="ok",
+        chunks=chunks.facts,
+        search=retrieved.facts,
+        judgements=scored.facts,
+        seconds={name: round(value, 3) for name, value in seconds.items()},
+        scores=scored.scores,
+        curve=scored.curve,
+        hits=hits,
+        run={query_id: [chunks.ids[hit.position] for hit in found] for query_id, found in ranking.items()},
+        qrels=scored.qrels,
+    )
+    shown = sorted({hit.position for found in ranking.values() for hit in found[:_HITS_SHOWN]})
+    return FinishedCell(record, {chunks.ids[row]: _text(loaded, chunks, row) for row in shown})
+
+
+def query_records(loaded: LoadedDataset) -> Iterator[QueryRecord]:
+    """Yield the dataset's queries with their gold lines."""
+    gold: dict[str, list[Annotation]] = {}
+    for note in loaded.dataset.annotations:
+        gold.setdefault(note.query_id, []).append(note)
+    for query in loaded.dataset.queries:
+        notes = gold.get(query.id, [])
+        yield QueryRecord(
+            dataset=loaded.spec,
+            id=query.id,
+            text=query.text,
+            repo=query.repo,
+            cluster=query.cluster,
+            language=language_of(notes[0].path) if notes else None,
+            gold=tuple(GoldLines(note.path, note.start_line, note.end_line) for note in notes),
+            kind=query.kind,
+            category=query.category,
+        )
+
+
+def _hit(chunks: ChunkTable, row: int, *, rank: int, score: float) -> HitRecord:
+    columns = chunks.columns
+    return HitRecord(
+        rank=rank,
+        chunk_id=chunks.ids[row],
+        score=score,
+        path=chunks.files[columns["file"][row]].path,
+        start_line=int(columns["start_line"][row]),
+        end_line=int(columns["end_line"][row]),
+    )
+
+
+def _text(loaded: LoadedDataset, chunks: ChunkTable, row: int) -> str:
+    columns = chunks.columns
+    data = loaded.read(chunks.files[columns["file"][row]])
+    return data[columns["start"][row] : columns["end"][row]].decode("utf-8", "replace")

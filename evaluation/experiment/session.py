@@ -1,0 +1,247 @@
+"""One run's resolved experiment: plug-in objects, datasets and stage keys, each made once and kept for the run."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from chunkers.errors import UsageError
+from chunkers.plugins import Registry, identity
+from chunkers.registry import CHUNKERS
+from chunkers.types import Chunker, SizeUnit
+from evaluation.config import ExperimentConfig
+from evaluation.experiment import keys
+from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset
+from evaluation.experiment.ranking_depth import largest_budgets
+from evaluation.experiment.store import StageKey, Store
+from evaluation.measures.measure import Measure
+from evaluation.measures.registry import parse_measure
+from evaluation.types import CellKey
+from ground_truth.registry import DATASETS
+from ground_truth.rules import Rule, parse_rule
+from indexing.embedding_cache import EmbeddingCache
+from indexing.registry import ENCODERS, RETRIEVERS
+from indexing.types import Encoder, Retriever
+
+if TYPE_CHECKING:
+    from evaluation.experiment.chunk_table import ChunkTable
+
+T = TypeVar("T")
+_TABLES_KEPT = 4
+
+
+class Session:
+    """What the stages of one run share.
+
+    Nothing here outlives the run: a later run loads its datasets again. In a worker process a session is rebuilt from
+    its description, and stays until a session of another description arrives.
+    """
+
+    def __init__(
+        self,
+        config: ExperimentConfig,
+        cache: Path,
+        *,
+        plugins: Mapping[str, object] | None = None,
+        datasets: Mapping[str, LoadedDataset] | None = None,
+    ) -> None:
+        """``plugins`` are objects by the spec that the config calls them; other specs are looked up by name."""
+        self.config, self.cache = config, cache
+        self.store = Store(cache / "stages")
+        self.embeddings = EmbeddingCache(cache / "embeddings")
+        self._given = dict(plugins or {})
+        self._datasets = dict(datasets or {})
+        self._made: dict[tuple[str, str], Any] = {}
+        self._keys: dict[tuple[str, ...], StageKey] = {}
+        self._tables: OrderedDict[str, ChunkTable] = OrderedDict()
+
+    @classmethod
+    def resolve(cls, config: ExperimentConfig, cache: Path, *, plugins: Mapping[str, object] | None = None) -> Session:
+        """Return the session of an experiment; raise for any plug-in, measure or rule that cannot be made."""
+        session = cls(_canonical(config), cache, plugins=plugins)
+        axes: tuple[tuple[Registry[Any], tuple[str, ...]], ...] = (
+            (CHUNKERS, config.chunkers),
+            (ENCODERS, config.embedders),
+            (RETRIEVERS, config.retrievers),
+        )
+        for registry, specs in axes:
+            spelled: dict[str, str] = {}
+            for spec in specs:
+                same = spelled.setdefault(repr(identity(session._plugin(registry, spec))), spec)
+                if same != spec:
+                    raise UsageError(f"{same} and {spec} are the same {registry.kind}: write it one way")
+        return session
+
+    def with_config(self, config: ExperimentConfig) -> Session:
+        """Return a session of another config that shares what is loaded."""
+        return Session(config, self.cache, plugins=self._given, datasets=self._datasets)
+
+    @functools.cached_property
+    def cells(self) -> tuple[CellKey, ...]:
+        """Every combination, in the order of the config."""
+        config = self.config
+        axes = (config.datasets, config.chunkers, config.embedders, config.retrievers)
+        return tuple(CellKey(*parts) for parts in itertools.product(*axes))
+
+    @functools.cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures of every cell."""
+        return tuple(parse_measure(name) for name in self.config.measures)
+
+    @functools.cached_property
+    def budgets_read(self) -> Mapping[SizeUnit, int]:
+        """Unit → the largest budget that a measure or the curve reads in it."""
+        return largest_budgets(self.measures, self.config.budgets)
+
+    @functools.cached_property
+    def rule(self) -> Rule:
+        """When a chunk counts as relevant."""
+        return parse_rule(self.config.rule)
+
+    def dataset(self, spec: str) -> LoadedDataset:
+        """Return a dataset, loaded at its first use."""
+        if spec not in self._datasets:
+            loader = self._plugin(DATASETS, spec)
+            self._datasets[spec] = load_dataset(spec, loader, duplicates=self.config.duplicates)
+        return self._datasets[spec]
+
+    def chunker(self, spec: str) -> Chunker:
+        """Return a chunker."""
+        return self._plugin(CHUNKERS, spec)
+
+    def encoder(self, spec: str) -> Encoder:
+        """Return an embedder."""
+        return self._plugin(ENCODERS, spec)
+
+    def retriever(self, spec: str) -> Retriever:
+        """Return a retriever."""
+        return self._plugin(RETRIEVERS, spec)
+
+    def _plugin(self, registry: Registry[T], spec: str) -> T:
+        name = (registry.kind, spec)
+        if name not in self._made:
+            self._made[name] = self._given[spec] if spec in self._given else registry.create(spec)
+        made: T = self._made[name]
+        return made
+
+    def chunk_key(self, dataset: str, chunker: str) -> StageKey:
+        """Return the key of a chunk table."""
+        return self._key(
+            ("chunk", dataset, chunker), lambda: keys.chunk_key(self.dataset(dataset), self.chunker(chunker))
+        )
+
+    def retrieve_key(self, cell: CellKey) -> StageKey:
+        """Return the key of a cell's rankings; cells that differ only in an embedder that is not used share it."""
+
+        def make() -> StageKey:
+            retriever = self.retriever(cell.retriever)
+            encoder = self.encoder(cell.embedder) if retriever.uses_vectors else None
+            return keys.retrieve_key(
+                self.dataset(cell.dataset),
+                self.chunk_key(cell.dataset, cell.chunker),
+                encoder=encoder,
+                retriever=retriever,
+                depth=self.config.depth,
+                budgets=self.budgets_read,
+            )
+
+        return self._key(("retrieve", *cell), make)
+
+    def score_key(self, cell: CellKey) -> StageKey:
+        """Return the key of a cell's scores."""
+
+        def make() -> StageKey:
+            ranking, encoder = self.retrieve_key(cell), self.encoder(cell.embedder)
+            return keys.score_key(self.config, self.measures, self.dataset(cell.dataset), ranking, encoder)
+
+        return self._key(("score", *cell), make)
+
+    def stage_keys(self, cell: CellKey) -> dict[str, StageKey]:
+        """Return the key of each of the cell's stages."""
+        return {
+            "chunk": self.chunk_key(cell.dataset, cell.chunker),
+            "retrieve": self.retrieve_key(cell),
+            "score": self.score_key(cell),
+        }
+
+    def _key(self, name: tuple[str, ...], make: Callable[[], StageKey]) -> StageKey:
+        if name not in self._keys:
+            self._keys[name] = make()
+        return self._keys[name]
+
+    def kept_table(self, key: StageKey) -> ChunkTable | None:
+        """Return a chunk table that was used lately."""
+        if key.digest in self._tables:
+            self._tables.move_to_end(key.digest)
+        return self._tables.get(key.digest)
+
+    def keep_table(self, key: StageKey, table: ChunkTable) -> ChunkTable:
+        """Keep a chunk table for the next stage; the one that was used longest ago gives way."""
+        self._tables[key.digest] = table
+        while len(self._tables) > _TABLES_KEPT:
+            self._tables.popitem(last=False)
+        return table
+
+    def __reduce__(self) -> tuple[Callable[[_Description], Session], tuple[_Description]]:
+        """Pickle the description: a worker loads what it needs, and refuses data that has changed since."""
+        seen = {spec: loaded.fingerprint for spec, loaded in self._datasets.items()}
+        return _session_here, (_Description(self.config, self.cache, self._given, seen),)
+
+
+class _Description(NamedTuple):
+    """What a worker needs to rebuild a session."""
+
+    config: ExperimentConfig
+    cache: Path
+    plugins: Mapping[str, object]
+    seen: Mapping[str, str]
+    """Dataset → its fingerprint where the run began."""
+
+    @property
+    def digest(self) -> str:
+        """The same for two descriptions that a worker may answer from one session."""
+        text = f"{self.config.model_dump_json()}\0{self.cache}\0{sorted(self.seen.items())}\0{sorted(self.plugins)}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _WorkerSession(Session):
+    """A session in a worker process: datasets must be what they were where the run began."""
+
+    def __init__(self, description: _Description) -> None:
+        super().__init__(description.config, description.cache, plugins=description.plugins)
+        self._seen = description.seen
+
+    def dataset(self, spec: str) -> LoadedDataset:
+        """Return a dataset as the run saw it; raise where its files have changed since."""
+        loaded = super().dataset(spec)
+        if loaded.fingerprint != self._seen.get(spec, loaded.fingerprint):
+            raise UsageError(f"dataset {spec!r} is not the same here as where the run began: run again on one state")
+        return loaded
+
+
+_here: dict[str, Session] = {}
+"""The session that this worker process serves, by the digest of its description; empty in the process of a run."""
+
+
+def _session_here(description: _Description) -> Session:
+    digest = description.digest
+    if digest not in _here:
+        _here.clear()
+        _here[digest] = _WorkerSession(description)
+    return _here[digest]
+
+
+def _canonical(config: ExperimentConfig) -> ExperimentConfig:
+    """Return the config with canonical measure names; raise for a rule or a measure that does not fit."""
+    parse_rule(config.rule)
+    for name in config.measures:
+        cutoff = getattr(parse_measure(name), "cutoff", None) or 0
+        if cutoff > config.depth:
+            raise UsageError(f"{name} looks at {cutoff} results, but depth is {config.depth}: write depth = {cutoff}")
+    names = tuple(dict.fromkeys(parse_measure(name).name for name in config.measures))
+    return config.model_copy(update={"measures": names, "headline": parse_measure(config.headline).name})

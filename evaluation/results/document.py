@@ -1,0 +1,204 @@
+"""`results.json`: the one place where results become plain JSON values, and plain JSON values become results."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from chunkers.errors import UsageError
+from evaluation.config import ExperimentConfig
+from evaluation.results.facts import ChunkFacts, DatasetRecord, JudgementFacts, SearchFacts, Truncation
+from evaluation.results.types import CellRecord, ComparisonRecord, Environment, MeasureSummary, Results
+from evaluation.statistics.types import Comparison
+from evaluation.types import CellKey
+
+VERSION = 1
+_CHUNK_KEYS = {field.name for each in (ChunkFacts, JudgementFacts) for field in dataclasses.fields(each)}
+
+
+def to_json(results: Results) -> dict[str, Any]:
+    """Return the contents of `results.json`."""
+    return {
+        "version": VERSION,
+        "config": config_json(results.config, results.shard),
+        "environment": environment_json(results.environment),
+        "dataset": _plain(results.datasets[0]),
+        "datasets": [_plain(each) for each in results.datasets],
+        "budgets": list(results.budgets),
+        "budget_unit": results.budget_unit,
+        "cells": [_cell(cell) for cell in results.cells],
+        "comparisons": [comparison_row(each) for each in results.comparisons],
+    }
+
+
+def config_json(config: ExperimentConfig, shard: str | None = None) -> dict[str, Any]:
+    """Return the experiment as results name it."""
+    return {**config.model_dump(mode="json"), "shard": shard}
+
+
+def environment_json(environment: Environment) -> dict[str, Any]:
+    """Return the versions and the run options."""
+    versions = {name: getattr(environment, name) for name in ("python", "platform", "packages")}
+    return versions | {"run": environment.run.model_dump(mode="json")}
+
+
+def read_config(found: Mapping[str, Any]) -> ExperimentConfig:
+    """Read a config; keys of other versions are left out, since nothing here asks for them."""
+    return ExperimentConfig.model_validate({k: v for k, v in found.items() if k in ExperimentConfig.model_fields})
+
+
+def read_environment(found: Mapping[str, Any]) -> Environment:
+    """Read what `environment_json` wrote."""
+    environment: Environment = _read(Environment, found)
+    return environment
+
+
+def comparison_row(record: ComparisonRecord) -> dict[str, Any]:
+    """Return a comparison as one flat row."""
+    where = {name: getattr(record, name) for name in ("dataset", "embedder", "retriever", "measure")}
+    return where | {name: json_number(value) for name, value in record.found.row().items()}
+
+
+def json_number(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value, or None for a number that is undefined: JSON has no NaN."""
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _cell(cell: CellRecord) -> dict[str, Any]:
+    return {
+        **cell.key._asdict(),
+        "status": cell.status,
+        "reason": cell.reason,
+        "chunks": _chunks(cell) if cell.status == "ok" else {},
+        "measures": {name: _plain(summary) for name, summary in cell.measures.items()},
+        "seconds": dict(cell.seconds),
+    }
+
+
+def _chunks(cell: CellRecord) -> dict[str, Any]:
+    """Return what stands beside the scores, as one flat object."""
+    truncated = cell.search.truncated
+    return {
+        **_plain(cell.chunks),
+        **_plain(cell.judgements),
+        "truncated": _plain(truncated) if truncated else None,
+        **cell.search.diagnostics,
+    }
+
+
+def _plain(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any of our dataclasses
+    return {name: json_number(each) for name, each in dataclasses.asdict(value).items()}
+
+
+def from_json(found: Mapping[str, Any], *, source: str) -> Results:
+    """Return the results that `to_json` wrote, without the tables beside it; ``source`` is named in errors."""
+    try:
+        return Results(
+            config=read_config(found["config"]),
+            environment=read_environment(found["environment"]),
+            datasets=tuple(_read(DatasetRecord, row) for row in found["datasets"]),
+            cells=tuple(_read_cell(row) for row in found["cells"]),
+            comparisons=tuple(_read_comparison(row) for row in found["comparisons"]),
+            budget_unit=str(found["budget_unit"]),
+            shard=found["config"].get("shard"),
+        )
+    except (ValidationError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{source} is not a results file ({_why(error)}): run the comparison again") from None
+
+
+def _read_cell(row: Mapping[str, Any]) -> CellRecord:
+    chunks = row["chunks"]
+    rest = {name: value for name, value in chunks.items() if name not in _CHUNK_KEYS and name != "truncated"}
+    return CellRecord(
+        key=CellKey(*(str(row[name]) for name in CellKey._fields)),
+        status="ok" if row["status"] == "ok" else "failed",
+        reason=str(row["reason"]),
+        chunks=_read(ChunkFacts, chunks),
+        search=_read(SearchFacts, {"truncated": chunks.get("truncated"), "diagnostics": rest}),
+        judgements=_read(JudgementFacts, chunks),
+        measures={str(name): _read(MeasureSummary, each) for name, each in row["measures"].items()},
+        seconds=TypeAdapter(dict[str, float]).validate_python(row["seconds"]),
+    )
+
+
+def _read_comparison(row: Mapping[str, Any]) -> ComparisonRecord:
+    real = {name for name, hint in get_type_hints(Comparison).items() if hint is float}
+    values = {name: math.nan if value is None and name in real else value for name, value in row.items()}
+    where = {name: str(row[name]) for name in ("dataset", "embedder", "retriever", "measure")}
+    return ComparisonRecord(**where, found=_read(Comparison, values))
+
+
+def _read(kind: Any, row: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any of our dataclasses
+    if not isinstance(row, Mapping):
+        raise TypeError(f"{kind.__name__} is {type(row).__name__}")
+    return TypeAdapter(kind).validate_python(dict(row))
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return f"{type(error).__name__}: {error}"
+
+
+def results_schema() -> dict[str, Any]:
+    """Return the JSON Schema of `results.json`."""
+    parts = (ChunkFacts, JudgementFacts, Truncation, MeasureSummary, DatasetRecord, Environment, Comparison)
+    definitions: dict[str, Any] = {}
+    for part in (*parts, ExperimentConfig):
+        made = TypeAdapter(part).json_schema(ref_template="#/$defs/{model}", mode="serialization")
+        definitions |= made.pop("$defs", {})
+        definitions[part.__name__] = _nullable(made) if part is Comparison else made
+    text, number = {"type": "string"}, {"type": "number"}
+    chunks = {
+        "allOf": [_ref(ChunkFacts), _ref(JudgementFacts)],
+        "properties": {"truncated": {"anyOf": [_ref(Truncation), {"type": "null"}]}},
+    }
+    cell = {
+        **dict.fromkeys(CellKey._fields, text),
+        "status": {"enum": ["ok", "failed"]},
+        "reason": text,
+        "chunks": {"anyOf": [chunks, {"type": "object", "maxProperties": 0}]},
+        "measures": {"type": "object", "additionalProperties": _ref(MeasureSummary)},
+        "seconds": {"type": "object", "additionalProperties": number},
+    }
+    where = dict.fromkeys(("dataset", "embedder", "retriever", "measure"), text)
+    body = {
+        "version": {"const": VERSION},
+        "config": {"allOf": [_ref(ExperimentConfig)], "properties": {"shard": {"type": ["string", "null"]}}},
+        "environment": _ref(Environment),
+        "dataset": _ref(DatasetRecord),
+        "datasets": {"type": "array", "items": _ref(DatasetRecord), "minItems": 1},
+        "budgets": {"type": "array", "items": {"type": "integer", "exclusiveMinimum": 0}},
+        "budget_unit": text,
+        "cells": {"type": "array", "items": _object(cell)},
+        "comparisons": {"type": "array", "items": {"allOf": [_object(where), _ref(Comparison)]}},
+    }
+    definitions[ExperimentConfig.__name__].pop("additionalProperties", None)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "results.json of chunkbench",
+        **_object(body),
+        "$defs": definitions,
+    }
+
+
+def _ref(kind: type) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema with null allowed wherever a plain number is: an undefined number is null."""
+    properties = {
+        name: {**each, "type": ["number", "null"]} if each.get("type") == "number" else each
+        for name, each in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}

@@ -1,0 +1,92 @@
+"""What stands beside the scores: facts about chunks, searches, judgements and datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class SizeHistogram:
+    """How many chunks lie between two sizes; the last bin has no upper edge."""
+
+    edges: tuple[float, ...] = ()
+    counts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFacts:
+    """What a chunker made of the corpus: how many chunks, how large, and what it lost, doubled or could not cut."""
+
+    count: int = 0
+    mean_nws: float = 0.0
+    median_nws: float = 0.0
+    p95_nws: float = 0.0
+    mean_tokens: float = 0.0
+    sizes: SizeHistogram = SizeHistogram()
+    files: int = 0
+    total_nws: int = 0
+    lost_nws: int = 0
+    doubled_nws: int = 0
+    fallbacks: Mapping[str, int] = field(default_factory=dict)
+    """Reason → files that were not cut the way the chunker's name promises."""
+    failed_files: Mapping[str, str] = field(default_factory=dict)
+    """Repository/path → the error that the chunker raised; such a file has no chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation:
+    """What the model cannot see: the share of chunks that are cut off, and of all tokens."""
+
+    chunks: float
+    tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFacts:
+    """What a search says of itself."""
+
+    truncated: Truncation | None = None
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    """What the retriever measured about itself, such as the recall of an approximate index."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementFacts:
+    """What a reader needs beside the scores: what counted as relevant, and what chance reaches."""
+
+    uncovered_queries: int = 0
+    """Queries to which no chunk is relevant: they score 0."""
+    relevant_per_query: float = 0.0
+    chance: Mapping[str, float] = field(default_factory=dict)
+    """Measure → mean score of a random ranking of the same chunks."""
+    tokens_at: Mapping[str, float] = field(default_factory=dict)
+    """Cutoff → mean tokens behind that many results."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetParts:
+    """The fingerprints of a dataset's three parts."""
+
+    corpus: str
+    queries: str
+    annotations: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRecord:
+    """What the results say of a dataset."""
+
+    name: str
+    fingerprint: str
+    queries: int
+    repositories: tuple[str, ...]
+    clusters: int
+    mined: bool
+    scope: str
+    skipped: Mapping[str, int]
+    """Reason → files that were left out."""
+    parts: DatasetParts
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What the loader says of its data: JSON values."""
