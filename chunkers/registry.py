@@ -1,9 +1,43 @@
 """Every chunker: one line each. The module is imported when the chunker is used."""
 
-from chunkers.plugins import Entry, Registry
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import cast
+
+from chunkers.errors import UsageError
+from chunkers.headers import HEADERS, Header, with_header
+from chunkers.plugins import Entry, Listed, Parameter, Registry
+from chunkers.spec import Spec
 from chunkers.types import Chunker
 
-CHUNKERS: Registry[Chunker] = Registry(
+
+@dataclass(frozen=True)
+class ChunkerRegistry(Registry[Chunker]):
+    """The chunkers; each of them takes ``header=none``, ``path`` or ``scope`` beside its own parameters."""
+
+    def create(self, spec: str | Spec) -> Chunker:
+        """Return the configured chunker, with the header that the spec asks for."""
+        spec = Spec.parse(spec) if isinstance(spec, str) else spec
+        params = dict(spec.params)
+        header = params.get("header")
+        own = header is not None and "header" in {field.name for field in dataclasses.fields(self.load(spec.name))}
+        if header is None or (own and header not in HEADERS):
+            return super().create(spec)
+        if header not in HEADERS:
+            raise UsageError(f"header in {str(spec)!r} is {header!r}; it must be one of {', '.join(HEADERS)}")
+        plain = super().create(Spec(spec.name, tuple((key, text) for key, text in spec.params if key != "header")))
+        return with_header(plain, cast("Header", header))
+
+    def _listed(self, name: str, entry: Entry) -> Listed:
+        listed = super()._listed(name, entry)
+        if listed.broken or any(parameter.name == "header" for parameter in listed.parameters):
+            return listed
+        return listed._replace(parameters=(*listed.parameters, Parameter("header", " | ".join(HEADERS), "none")))
+
+
+CHUNKERS = ChunkerRegistry(
     kind="chunker",
     group="chunkbench.chunkers",
     members=("version", "lossless", "limit", "split"),

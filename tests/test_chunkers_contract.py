@@ -40,6 +40,9 @@ VARIANTS = (
     "code-chunk:size=100",
     "code-chunk:size=100,header=false",
     "code-chunk:size=1,overlap=0",
+    "fixed-lines:lines=7,overlap=3,header=scope",
+    "cast:size=100,header=path",
+    "code-chunk:size=100,header=scope",
 )
 
 

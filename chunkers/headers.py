@@ -1,0 +1,143 @@
+"""Headers for every chunker: nothing, the path, or the path and the definitions around the chunk.
+
+A header is read by embedders and retrievers above the chunk's text; where the file is cut does not depend on it.
+``header=path`` and ``header=scope`` may be written in any chunker's spec; in Python it is ``with_header(chunker,
+"scope")``. What a chunker has of its own (cast's ``expansion``, code-chunk's ``header=true``) stays what it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from chunkers.definition_nodes import DEFINITION_NODES, DefinitionNodes
+from chunkers.outline import definition_in, has_outline, signature_of
+from chunkers.syntax import no_grammar, parse
+from chunkers.types import Chunker, Piece, SourceFile
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+Header = Literal["none", "path", "scope"]
+HEADERS: tuple[str, ...] = get_args(Header)
+_MOST = 64
+"""A header that named each of 10,000 nested classes would be longer than any chunk."""
+_END = attrgetter("end_byte")
+
+
+def with_header(chunker: Chunker, header: Header) -> Chunker:
+    """Return a chunker that cuts as this one does and gives each chunk this header, in place of its own."""
+    plain: Any = chunker
+    titled = _titled(type(plain))
+    values = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain) if field.init}
+    made: Chunker = titled(**{**values, "header": header})
+    return made
+
+
+def add_headers(source: SourceFile, pieces: Sequence[Piece], header: Header) -> list[Piece]:
+    """Return the pieces with this header: the path, below it the heads of the definitions around each."""
+    path = source.path if header != "none" else ""
+    if header != "scope" or not has_outline(source.language) or no_grammar(source):
+        return [piece._replace(header=path) for piece in pieces]
+    enclosing = _Enclosing(parse(source), DEFINITION_NODES[source.language or ""])
+    signature = functools.cache(signature_of)
+    titled = []
+    for piece in pieces:
+        heads = [f"{'    ' * depth}{signature(node)}" for depth, node in enumerate(enclosing.at(piece.start))]
+        titled.append(piece._replace(header="\n".join([path, *heads])))
+    return titled
+
+
+class _Scope(NamedTuple):
+    """A definition around what is looked at, and those around it."""
+
+    definition: Node
+    begin: int
+    """Where what is wrapped around the definition begins."""
+    outer: _Scope | None
+
+
+class _Entered(NamedTuple):
+    """A node that holds the offset, its children, and the innermost definition around them."""
+
+    node: Node
+    children: list[Node]
+    scope: _Scope | None
+
+
+class _Enclosing:
+    """The definitions around ascending offsets of one file; each node is entered once."""
+
+    def __init__(self, root: Node, nodes: DefinitionNodes) -> None:
+        self._nodes = nodes
+        self._stack = [_Entered(root, root.children, None)]
+
+    def at(self, start: int) -> list[Node]:
+        """Return the definitions that begin before the offset and hold it, outermost first, the nearest 64 at most."""
+        stack = self._stack
+        while len(stack) > 1 and stack[-1].node.end_byte <= start:
+            stack.pop()
+        while True:
+            children = stack[-1].children
+            index = bisect_right(children, start, key=_END)
+            if index == len(children) or children[index].start_byte > start:
+                break
+            stack.append(self._enter(children[index], stack[-1].scope))
+        found: list[Node] = []
+        scope = stack[-1].scope
+        while scope is not None and len(found) < _MOST:
+            if scope.begin < start:
+                found.append(scope.definition)
+            scope = scope.outer
+        return found[::-1]
+
+    def _enter(self, node: Node, outer: _Scope | None) -> _Entered:
+        # A wrapper (a decorator's, say) and the definition inside it are one.
+        known = outer is not None and _holds(node, outer.definition)
+        definition = None if known else definition_in(node, self._nodes)
+        return _Entered(node, node.children, _Scope(definition, node.start_byte, outer) if definition else outer)
+
+
+def _holds(node: Node, definition: Node) -> bool:
+    return node.start_byte <= definition.start_byte and definition.end_byte <= node.end_byte
+
+
+@functools.cache
+def _titled(cls: type) -> Callable[..., Any]:
+    """Return the class with a parameter ``header``; it goes by the same name, so that specs and tables do too."""
+    if getattr(cls, "untitled", None) is not None:
+        return cls
+
+    def split(self: Any, source: SourceFile) -> list[Piece]:  # noqa: ANN401 - an instance of the class made below
+        return add_headers(source, _plain(self).split(source), self.header)
+
+    def reduce(self: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an instance of the class made below
+        return with_header, (_plain(self), self.header)
+
+    made = type(
+        cls.__name__,
+        (cls,),
+        {
+            "__annotations__": {"header": Header},
+            "__doc__": cls.__doc__,
+            "__module__": cls.__module__,
+            "__qualname__": cls.__qualname__,
+            "__reduce__": reduce,
+            "header": "none",
+            "split": split,
+            "untitled": cls,
+        },
+    )
+    return dataclasses.dataclass(frozen=True, kw_only=True)(made)
+
+
+@functools.lru_cache(maxsize=64)
+def _plain(chunker: Any) -> Any:  # noqa: ANN401 - an instance of a class that `_titled` made
+    """Return the chunker as it is without the parameter; a header of its own is switched off."""
+    cls = chunker.untitled
+    values = {field.name: getattr(chunker, field.name) for field in dataclasses.fields(cls) if field.init}
+    return cls(**({**values, "header": False} if "header" in values else values))
