@@ -23,9 +23,10 @@ _VERBS = {
     "history": "past nightly runs: list, show, diff, trend, accept",
     "audit": "check the properties that each measure declares",
     "list": "chunkers, embedders, retrievers, datasets, measures, rules",
+    "check-plugin": "what a plug-in of your own still lacks",
     "cache": "what is stored, and how to check or empty it",
 }
-"""verb → its line in --help; the command is `scripts.VERB:command`."""
+"""verb → its line in --help; the command is `scripts.VERB:command`, with _ for -."""
 
 
 class _Verbs(click.Group):
@@ -37,7 +38,7 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _VERBS:
             ctx.fail(f"no command {name!r}.{nearest(name, _VERBS)}")
-        command: click.Command = importlib.import_module(f"scripts.{name}").command
+        command: click.Command = importlib.import_module(f"scripts.{name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from chunkers.contract import file_problems
 from chunkers.coverage import coverage
 from chunkers.errors import MissingExtraError
 from chunkers.languages import language_of
@@ -67,27 +68,8 @@ def chunker_of(spec: str) -> Chunker:
 
 def check(chunker: Chunker, source: SourceFile) -> list[Chunk]:
     """Assert everything that is promised of a file's chunks."""
-    chunks = chunk_file(chunker, source)
-    starts = [chunk.span.start_byte for chunk in chunks]
-    assert starts == sorted(starts)
-    for chunk in chunks:
-        _check_chunk(chunk, source)
-    pieces = [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
-    if chunker.lossless:
-        _check_covers(source.data, pieces)
-    if chunker.limit is not None:
-        units = ruler(source.data, chunker.limit.unit)
-        assert all(units.count(piece.start, piece.end) <= chunker.limit.amount for piece in pieces)
-    assert chunk_file(chunker, source) == chunks
-    return chunks
-
-
-def _check_chunk(chunk: Chunk, source: SourceFile) -> None:
-    start, end, first, last = chunk.span
-    assert 0 <= start < end <= len(source.data)
-    assert chunk.text.encode("utf-8", "surrogateescape") == source.data[start:end]
-    assert first == source.data.count(b"\n", 0, start) + 1
-    assert last == source.data.count(b"\n", 0, end - 1) + 1
+    assert list(file_problems(chunker, source)) == []
+    return chunk_file(chunker, source)
 
 
 def _check_covers(data: bytes, pieces: Sequence[Piece]) -> None:

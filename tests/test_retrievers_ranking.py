@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
 from indexing.code_words import code_words
+from indexing.contract import search_problems
 from indexing.dense import Dense, exact_search, faiss_threads
 from indexing.diversity import MMR, Dartboard
 from indexing.encoders.hashing import Hashing
@@ -57,19 +57,8 @@ def test_contract_of_every_retriever(name: str, texts: list[str], asked: list[st
     """Hits are distinct positions, at most depth, scores never rise, ties rise in position, queries do not interact."""
     retriever = RETRIEVERS.create(name)
     space, queries = _space(texts), _queries(asked)
-    runs = retriever.search(space, queries, depth=depth)
-    assert len(runs) == len(asked)
-    for text, run in zip(asked, runs, strict=True):
-        positions = [hit.position for hit in run]
-        assert len(set(positions)) == len(positions) <= min(depth, len(texts))
-        assert all(0 <= position < len(texts) for position in positions)
-        assert all(
-            one.score > two.score or (one.score == two.score and one.position < two.position)
-            for one, two in itertools.pairwise(run)
-        )
-        alone = retriever.search(space, _queries([text]), depth=depth)[0]
-        assert [hit.position for hit in alone] == positions
-        assert [hit.score for hit in alone] == pytest.approx([hit.score for hit in run], abs=1e-6)
+    problems = search_problems(retriever, space, queries, depth=depth, alone=lambda number: _queries([asked[number]]))
+    assert list(problems) == []
 
 
 @pytest.mark.parametrize("name", ALL)
