@@ -66,7 +66,8 @@ def file_problems(chunker: Chunker, source: SourceFile) -> Iterator[str]:
 
 
 def _inside(chunker: Chunker, source: SourceFile) -> Iterator[str]:
-    for piece in chunker.split(source):
+    pieces: Sequence[Any] = chunker.split(source)
+    for piece in pieces:
         if not isinstance(piece, Piece):
             yield f"{piece!r} is not a Piece"
         elif not 0 <= piece.start < piece.end <= len(source.data):
@@ -137,11 +138,13 @@ RULES = {
 
 
 def _declared(chunker: Chunker) -> Iterator[str]:
-    if not isinstance(chunker.version, str) or not chunker.version:
-        yield 'version is not a text: write version: ClassVar[str] = "1"'
-    if not isinstance(chunker.lossless, bool):
-        yield "lossless is neither True nor False"
+    version: Any = chunker.version
+    lossless: Any = chunker.lossless
     limit: Any = chunker.limit
+    if not isinstance(version, str) or not version:
+        yield 'version is not a text: write version: ClassVar[str] = "1"'
+    if not isinstance(lossless, bool):
+        yield "lossless is neither True nor False"
     if limit is not None and not (isinstance(limit, SizeLimit) and limit.amount > 0):
         yield f"limit is {limit!r}: it is None or SizeLimit(unit, amount)"
 

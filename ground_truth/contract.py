@@ -15,15 +15,15 @@ from ground_truth.types import Dataset, DatasetLoader
 def check_dataset(loader: DatasetLoader) -> list[Finding]:
     """Load the dataset twice and return every rule with what breaks it."""
     try:
-        dataset = loader.load()
+        loaded: object = loader.load()
     except UsageError as error:
         return [Finding("it loads", str(error))]
     except Exception as error:  # noqa: BLE001 - whatever other people's code raises is the finding
         return [Finding("it loads", f"it raised {type(error).__name__}: {' '.join(str(error).split())}")]
-    if not isinstance(dataset, Dataset):
-        return [Finding("it loads", f"load() returned {type(dataset).__name__}, not a Dataset")]
-    again = examine(loader, {"loading it again gives the same": lambda each: _same(dataset, each.load())})
-    return [Finding("it loads"), *examine(dataset, _RULES), *again]
+    if not isinstance(loaded, Dataset):
+        return [Finding("it loads", f"load() returned {type(loaded).__name__}, not a Dataset")]
+    again = examine(loader, {"loading it again gives the same": lambda each: _same(loaded, each.load())})
+    return [Finding("it loads"), *examine(loaded, _RULES), *again]
 
 
 def _repositories(dataset: Dataset) -> Iterator[str]:

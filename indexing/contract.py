@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -179,7 +180,9 @@ def _repeats(retriever: Retriever) -> Iterator[str]:
 
 
 def _finds_nothing(retriever: Retriever) -> Iterator[str]:
-    some, none = ["get path"], list[str]()
+    some: list[str] = ["get path"]
+    none: list[str] = []
+    wanted: Sequence[Sequence[Hit]]
     for texts, asked, depth, wanted in ((none, some, 5, [[]]), (some, none, 5, []), (some, some, 0, [[]])):
         found = retriever.search(SearchSpace(texts, _vectors(texts)), QueryBatch(asked, _vectors(asked)), depth=depth)
         if found != wanted:
@@ -198,9 +201,11 @@ def _needs_vectors(retriever: Retriever) -> Iterator[str]:
 
 
 def _says_what_it_uses(retriever: Retriever) -> Iterator[str]:
-    if not isinstance(retriever.version, str) or not retriever.version:
+    version: Any = retriever.version
+    uses_vectors: Any = retriever.uses_vectors
+    if not isinstance(version, str) or not version:
         yield 'version is not a text: write version: ClassVar[str] = "1"'
-    if not isinstance(retriever.uses_vectors, bool):
+    if not isinstance(uses_vectors, bool):
         yield "uses_vectors is neither True nor False"
 
 

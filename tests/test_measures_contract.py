@@ -52,7 +52,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Measure]:
 def _forget() -> None:
     from evaluation.measures import registry
 
-    for remembered in (registry.parse_measure, registry.measure_classes, registry.measure_names):
+    for remembered in (registry._registered, registry.measure_classes, registry.measure_names):
         remembered.cache_clear()
 
 

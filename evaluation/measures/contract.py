@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from chunkers.findings import Check, Finding, examine
 from evaluation.measures import audit_worlds as world
 from evaluation.measures.audit import audit_measure, specimen
 from evaluation.measures.batch import Batch
-from evaluation.measures.measure import Measure
+from evaluation.measures.measure import Measure, Need, Unit
 from evaluation.types import Case
 
 _CLOSE = 1e-9
@@ -32,9 +33,14 @@ def _facts(measure: Measure) -> Iterator[str]:
     if measure.direction not in ("higher", "lower", "none"):
         yield f"direction is {measure.direction!r}: higher, lower or none"
     low, high = measure.range
-    if not low < high or math.isnan(low + high):
+    if not low < high:
         yield f"range is {measure.range}: the least value, then the largest"
-    unknown = measure.needs - {"grades", "text", "vectors", "nuggets", "reference", "chunks"}
+    if measure.unit not in get_args(Unit):
+        yield f"unit is {measure.unit!r}: one of {', '.join(get_args(Unit))}"
+    comparable: object = measure.comparable
+    if not isinstance(comparable, bool):
+        yield "comparable is neither True nor False"
+    unknown = measure.needs - set(get_args(Need))
     if unknown:
         yield f"needs {', '.join(sorted(unknown))}, which no case has"
 
@@ -94,7 +100,7 @@ def _empty(measure: Measure) -> Iterator[str]:
 
 
 _RULES: dict[str, Check[Measure]] = {
-    "label, pattern, definition, citation, direction, range and needs are declared": _facts,
+    "label, pattern, definition, citation, unit, direction, range and needs are declared": _facts,
     "its name is its label with what follows": _named,
     "one value for each case": _one_each,
     "every value lies in the declared range": _in_range,

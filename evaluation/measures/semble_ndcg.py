@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from evaluation.measures.measure import Need, RankedMeasure
+from evaluation.measures.measure import Need, RankedMeasure, Share
 from evaluation.types import TextCase
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SembleNdcg(RankedMeasure):
+class SembleNdcg(Share, RankedMeasure):
     """Discounted gain of gold regions, each at its first result, over the ideal of one region per rank."""
 
     label: ClassVar[str] = "semble_ndcg"
