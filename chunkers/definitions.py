@@ -52,12 +52,16 @@ class Definitions:
         known = has_outline(source.language)
         return None if known else f"no definitions known for {source.language or 'this file name'}"
 
+    def chosen(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
+        """Return the definitions that are cut out: all of them."""
+        return definitions
+
     def split(self, source: SourceFile) -> list[Piece]:
         """Return pieces that tile the file."""
         data = source.data
         if source.language is None or not has_outline(source.language):
             return text_pieces(data, limit=self.size or _WITHOUT_GRAMMAR)
-        cuts = definition_cuts(data, outline(parse(source), CUT_NODES[source.language]))
+        cuts = definition_cuts(data, self.chosen(outline(parse(source), CUT_NODES[source.language])))
         starts = list(_without_closings(data, cuts, _WORD_BUT_END if source.language == "ruby" else _WORD))
         if self.size is not None:
             starts = list(_within(data, starts, self.size))

@@ -32,7 +32,8 @@ _END = attrgetter("end_byte")
 def with_header(chunker: Chunker, header: Header) -> Chunker:
     """Return a chunker that cuts as this one does and gives each chunk this header, in place of its own."""
     plain: Any = chunker
-    titled = _titled(type(plain))
+    cls: Any = type(plain)
+    titled = _titled(cls)
     values = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain) if field.init}
     made: Chunker = titled(**{**values, "header": header})
     return made

@@ -49,6 +49,8 @@ CHUNKERS = ChunkerRegistry(
         "whole-file": Entry("chunkers.whole_file:WholeFile", "each file is one chunk"),
         "recursive": Entry("chunkers.recursive:Recursive", "separators of the language, coarse before fine"),
         "definitions": Entry("chunkers.definitions:Definitions", "one chunk per function, method and class head"),
+        "declarations": Entry("chunkers.declarations:Declarations", "one chunk per top-level declaration"),
+        "functions": Entry("chunkers.functions:Functions", "one chunk per function or method, the rest apart"),
         "cast": Entry("chunkers.cast:Cast", "cAST: syntax nodes, split when too large, merged when small"),
         "code-chunk": Entry("chunkers.code_chunk:CodeChunk", "syntax windows merged over the file, with a header"),
         "astchunk": Entry("chunkers.peers.astchunk:Astchunk", "cAST by its authors", extra="peers"),

@@ -35,6 +35,8 @@ VARIANTS = (
     "sliding-window:window=5,step=2",
     "recursive:size=80",
     "definitions:size=50",
+    "declarations:size=50",
+    "functions:size=50",
     "cast:size=100",
     "cast:size=1",
     "cast:size=120,overlap=1,expansion=true",

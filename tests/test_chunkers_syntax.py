@@ -8,8 +8,9 @@ import pytest
 
 from chunkers.cast import Cast
 from chunkers.code_chunk import CodeChunk
-from chunkers.definition_nodes import DEFINITION_NODES
+from chunkers.definition_nodes import CUT_NODES, DEFINITION_NODES
 from chunkers.definitions import Definitions
+from chunkers.functions import Functions
 from chunkers.languages import known_languages, language_of, parser
 from chunkers.outline import name_of, outline
 from chunkers.registry import CHUNKERS
@@ -297,3 +298,58 @@ def test_definitions_that_touch_are_siblings_too() -> None:
     data = b"x = 1\ny = '\x0c'\n" + b"z = 2\n" * 4
     last = CHUNKERS.create("code-chunk:size=6,overlap=1").split(SourceFile("a.py", data, "python"))
     assert "# ...\ny = '\x0c'\n# ---" in [piece.header[piece.header.index("# ...") :] for piece in last[1:]]
+
+
+def first_lines(spec: str, name: str) -> list[str]:
+    """Return the first line of each piece of a fixture, without indentation."""
+    data = (CODE / name).read_bytes()
+    pieces = CHUNKERS.create(spec).split(SourceFile(name, data, language_of(name)))
+    return [data[piece.start : piece.end].decode().strip().split("\n")[0] for piece in pieces]
+
+
+@pytest.mark.parametrize(
+    ("name", "firsts"),
+    [
+        ("Account.java", ["package bank;", "/** Money that belongs to somebody. */", "interface Auditor {"]),
+        ("garden.rb", ["require 'set'", "module Garden", "def report(plants)", "report([Garden::Plant.rose.water!])"]),
+        ("matrix.cpp", ["#include <vector>", "/// A dense matrix in row order.", "template <typename T>",
+                        "}  // namespace math", "int main() {"]),
+    ],
+)  # fmt: skip
+def test_declarations_are_those_of_the_file_itself(name: str, firsts: list[str]) -> None:
+    """A class is one chunk with its methods, a namespace is looked into, code between declarations is kept apart."""
+    assert first_lines("declarations", name) == firsts
+
+
+@pytest.mark.parametrize(
+    ("name", "firsts"),
+    [
+        ("list.c", ["#include <stdlib.h>", "// The new node becomes the head.", "#ifdef DEBUG",
+                    "int sum(const list_t *list)", "#endif"]),
+        ("queue.js", ["'use strict';", "// Waits before it calls again.", "/**", "constructor() {",
+                      "// Returns the queue, for chaining.", "get size() { return this.items.length; }",
+                      "function* drain(queue) {", "async function main() {", "main();"]),
+        ("inventory.py", ['"""A small shop\'s inventory."""', "# Prices are in cents, so that sums are exact.",
+                          "class Shelf:", "def __init__(self) -> None:",
+                          "# A shelf never holds more than its capacity.", "@property",
+                          'if __name__ == "__main__":', "def main() -> None:", "main()"]),
+    ],
+)  # fmt: skip
+def test_functions_are_alone_and_types_are_not_functions(name: str, firsts: list[str]) -> None:
+    """Each function has a chunk of its own with its comments; includes, structs and typedefs between them are one."""
+    assert first_lines("functions", name) == firsts
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_function_of_every_language_begins_a_chunk(name: str) -> None:
+    """A chunk begins with each function, comments included; `declarations` never cuts where `definitions` does not."""
+    data = (CODE / name).read_bytes()
+    source = SourceFile(name, data, language_of(name))
+    assert source.language is not None
+    functions = Functions().chosen(outline(parse(source), CUT_NODES[source.language]))
+    starts = {piece.start for piece in CHUNKERS.create("functions").split(source)}
+    for function in functions:
+        line = data.rfind(b"\n", 0, function.start) + 1
+        assert {line, function.start} & starts
+    cuts = {piece.start for piece in CHUNKERS.create("definitions").split(source)}
+    assert {piece.start for piece in CHUNKERS.create("declarations").split(source)} <= cuts
