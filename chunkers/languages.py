@@ -1,4 +1,4 @@
-"""Languages by file name, and their grammars: the only module that touches tree-sitter-language-pack."""
+"""Languages by file name and content, and their grammars: the only module that touches tree-sitter-language-pack."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import functools
 import posixpath
 from importlib.metadata import version
 from typing import TYPE_CHECKING
+
+from chunkers.language_content import AMBIGUOUS, language_of_content
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Parser
@@ -24,15 +26,17 @@ bibtex bib
 bicep bicep
 bitbake bb bbappend bbclass
 bsl bsl os
-c c h
+c c h y l
 cairo cairo
 capnp capnp
+chatito chatito
 clarity clar
 clojure clj cljs cljc edn
 cmake cmake
 cobol cob cbl cpy
 commonlisp lisp lsp cl
-cpp cpp cc cxx c++ hpp hh hxx h++ ipp tpp inl
+cpp cpp cc cxx c++ hpp hh hxx h++ ipp tpp inl yy
+cpon cpon
 csharp cs csx
 css css
 csv csv
@@ -66,6 +70,7 @@ haxe hx
 hcl hcl
 heex heex
 hlsl hlsl
+hyprlang hl
 html html htm xhtml
 ini ini cfg conf
 ispc ispc
@@ -144,6 +149,7 @@ tsx tsx
 twig twig
 typescript ts mts cts
 typst typ
+udev rules
 ungrammar ungram
 uxntal tal
 v v
@@ -154,6 +160,7 @@ vue vue
 wast wast
 wat wat
 wgsl wgsl
+xcompose xcompose
 xml xml xsd xsl xslt svg
 yaml yaml yml
 yuck yuck
@@ -184,12 +191,22 @@ _BY_NAME = {
     ".gitignore": "gitignore",
     ".bashrc": "bash",
     ".inputrc": "readline",
+    "commit_editmsg": "gitcommit",
+    "merge_msg": "gitcommit",
+    "hyprland.conf": "hyprlang",
+    ".xcompose": "xcompose",
 }
 _BY_EXTENSION = {
     extension: language
     for language, *extensions in map(str.split, _BY_EXTENSION_TEXT.strip().splitlines())
     for extension in extensions
 }
+
+_TEMPLATES = frozenset("in tmpl tpl j2 jinja jinja2 template".split())
+"""Extensions that stand behind that of the text they make: ``config.h.in`` is C."""
+
+INJECTED_LANGUAGES = frozenset("comment doxygen gstlaunch jsdoc luadoc luap markdown_inline printf test".split())
+"""Grammars of text inside other files: no file is theirs."""
 
 DATA_LANGUAGES = frozenset(
     "csv tsv psv json pem po gosum pgn bibtex xml gitignore gitattributes requirements pymanifest".split()
@@ -199,13 +216,38 @@ DATA_LANGUAGES = frozenset(
 GRAMMAR_PACK = f"tree-sitter-language-pack {version('tree-sitter-language-pack')}"
 
 
-def language_of(path: str) -> str | None:
-    """Return the grammar's name for a file name, or None where the name tells nothing."""
+def language_of(path: str, data: bytes | None = None) -> str | None:
+    """Return the grammar's name for a file, or None where neither its name nor its content tells one.
+
+    The content is asked only where it can add to the name: scripts without an extension, extensions of several
+    languages.
+    """
     name = posixpath.basename(path).lower()
     if name in _BY_NAME:
         return _BY_NAME[name]
+    extension = _extension(name)
+    by_name = _BY_EXTENSION.get(extension)
+    if data is not None and (extension in AMBIGUOUS or not extension):
+        by_content = language_of_content(data, extension)
+        return by_name if by_content is None else by_content or None
+    return by_name
+
+
+def name_decides(path: str) -> bool:
+    """Return whether a file's name tells its language, or that it has none, without a look at its content."""
+    name = posixpath.basename(path).lower()
+    extension = _extension(name)
+    return name in _BY_NAME or (bool(extension) and extension not in AMBIGUOUS)
+
+
+def _extension(name: str) -> str:
+    """Return the extension of a lower-case name that tells a language; empty where the name has none."""
     stem, dot, extension = name.rpartition(".")
-    return _BY_EXTENSION.get(extension) if dot and stem else None
+    if not dot:
+        return ""
+    if extension in _TEMPLATES and "." in stem.strip("."):
+        extension = stem.rpartition(".")[2]
+    return extension if stem else name
 
 
 @functools.cache

@@ -13,11 +13,12 @@ from typing import NamedTuple, Protocol
 from pathspec import GitIgnoreSpec
 
 from chunkers.errors import UsageError
-from chunkers.languages import DATA_LANGUAGES, language_of
+from chunkers.languages import DATA_LANGUAGES, language_of, name_decides
 from chunkers.types import SourceFile
 from chunkers.writable import is_writable
 
 MAX_BYTES = 1_000_000
+_TOO_LARGE = f"over {MAX_BYTES // 1000} kB"
 _VENDORED = frozenset("node_modules bower_components vendor third_party site-packages __pycache__ venv".split())
 _BUILT_AT_TOP = frozenset("build dist env".split())
 _MINIFIABLE = frozenset({"javascript", "css", "html", "typescript", "json", "xml"})
@@ -74,7 +75,8 @@ class Folder:
         return frozenset(self.paths)
 
     def _read(self, path: str) -> SourceFile:
-        source = SourceFile(path, (self.root / path).read_bytes(), language_of(path), self.name)
+        data = (self.root / path).read_bytes()
+        source = SourceFile(path, data, language_of(path, data), self.name)
         return self.transform(source) if self.transform else source
 
 
@@ -128,7 +130,7 @@ def unfit_path(path: str) -> str:
 
 def unfit_content(path: str, data: bytes, *, wanted: bool = False, languages: Collection[str] = ()) -> str:
     """Return why a file is not source text, or nothing; a wanted file is left out only when it is binary."""
-    language = language_of(path)
+    language = language_of(path, data)
     if not wanted and (reason := _unwanted(language, len(data), languages)):
         return reason
     if b"\0" in data[:_SNIFF]:
@@ -204,9 +206,12 @@ def _unwritable(path: str) -> str:
 def _unfit(file: Path, path: str, *, wanted: bool, languages: Collection[str]) -> str:
     """Return why a file is not source text, or nothing."""
     try:
-        # The size is asked first: a file that is too large is never read.
-        if not wanted and (reason := _unwanted(language_of(path), file.stat().st_size, languages)):
+        # Name and size are asked first: what they rule out is never read.
+        size = file.stat().st_size
+        if not wanted and name_decides(path) and (reason := _unwanted(language_of(path), size, languages)):
             return reason
+        if not wanted and size > MAX_BYTES:
+            return _TOO_LARGE
         return unfit_content(path, file.read_bytes(), wanted=wanted, languages=languages)
     except OSError as error:
         return f"unreadable: {error.strerror}"
@@ -219,7 +224,7 @@ def _unwanted(language: str | None, size: int, languages: Collection[str]) -> st
         return "data file"
     if languages and language not in languages:
         return "other language"
-    return f"over {MAX_BYTES // 1000} kB" if size > MAX_BYTES else ""
+    return _TOO_LARGE if size > MAX_BYTES else ""
 
 
 def _is_minified(path: str, language: str | None, data: bytes) -> bool:

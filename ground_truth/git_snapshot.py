@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from chunkers.errors import UsageError
-from chunkers.languages import DATA_LANGUAGES, language_of
+from chunkers.languages import DATA_LANGUAGES, language_of, name_decides
 from chunkers.sources import Skipped, unfit_content, unfit_path
 from chunkers.types import SourceFile
 from ground_truth.git import Blob, list_tree, read_blobs, resolve_commit, run_git
@@ -58,7 +58,7 @@ class GitSnapshot:
         return unfit_content(path, data, wanted=path in self.keep)
 
     def _source(self, path: str, data: bytes) -> SourceFile:
-        source = SourceFile(path, data, language_of(path), self.name)
+        source = SourceFile(path, data, language_of(path, data), self.name)
         return self.transform(source) if self.transform else source
 
 
@@ -107,6 +107,8 @@ def _unwanted(path: str, languages: Collection[str], folders: dict[str, str]) ->
     language = language_of(path)
     if folders[folder]:
         return folders[folder]
+    if not name_decides(path) and not languages:
+        return ""
     if language is None:
         return "no known language"
     if language in DATA_LANGUAGES:

@@ -1,4 +1,4 @@
-"""Doc comments in nine languages: what is found, and that masking leaves code that parses."""
+"""Documentation in every language that has a habit of it: what is found, and what is hidden."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from chunkers.languages import parser
 from chunkers.types import SourceFile
 from ground_truth.masking import mask_docstrings
-from ground_truth.miners.definitions import definitions, minable_languages
+from ground_truth.miners.definitions import definitions, hidden_docstrings, minable_languages
 
 SAMPLES = {
     "javascript": (
@@ -66,6 +66,74 @@ SAMPLES = {
         ),
         [("add", 6, 8, "Adds up.")],
     ),
+    "c": (
+        (
+            "/**\n * Adds up.\n * @param a one\n */\nstatic int *add(int a)\n{\n    return a;\n}\n\n"
+            "/* Takes away. */\nint sub(int a) { return a; }\n\n// Declared only.\nint later(void);\n"
+        ),
+        [("add", 5, 8, "Adds up."), ("sub", 11, 11, "Takes away."), ("later", 14, 14, "Declared only.")],
+    ),
+    "cpp": (
+        (
+            "namespace n {\n/// Adds up.\n/// Twice.\ntemplate <typename T>\n"
+            "T Box<T>::add(T a) const {\n  return a;\n}\n"
+            "class K {\n public:\n  /*! Grows. */\n  K &grow() { return *this; }\n};\n}\n"
+        ),
+        [("add", 4, 7, "Adds up.\nTwice."), ("grow", 11, 11, "Grows.")],
+    ),
+    "kotlin": (
+        (
+            "package a\n/**\n * Adds up.\n * @param a one\n */\n@Fast\nsuspend fun <T> Box<T>.add(a: Int): Int {\n"
+            "    return a\n}\nclass K {\n    /** Grows. */\n    fun grow() = 1\n}\n"
+        ),
+        [("add", 6, 9, "Adds up."), ("grow", 12, 12, "Grows.")],
+    ),
+    "swift": (
+        (
+            "/// Adds up.\n@discardableResult\npublic func add(_ a: Int) -> Int {\n    return a\n}\n"
+            "class K {\n    /** Begins. */\n    init(x: Int) {\n        self.x = x\n    }\n}\n"
+        ),
+        [("add", 2, 5, "Adds up."), ("init", 8, 10, "Begins.")],
+    ),
+    "scala": (
+        (
+            "object A {\n  /** Adds up.\n    * Twice.\n    */\n  @inline\n"
+            "  def add[A](x: A)(implicit y: Int): Int = {\n    y\n  }\n}\n"
+        ),
+        [("add", 5, 8, "Adds up.\nTwice.")],
+    ),
+    "lua": (
+        (
+            "--- Adds up.\n-- Twice.\nfunction M.add(a)\n  return a\nend\n\n-- Local.\n"
+            "local grow = function(x)\n  return x\nend\n"
+            "--[[ Shrinks. ]]\nfunction M:shrink()\n  return 1\nend\n"
+        ),
+        [("add", 3, 5, "Adds up.\nTwice."), ("grow", 8, 10, "Local."), ("shrink", 12, 14, "Shrinks.")],
+    ),
+    "bash": (
+        "#!/bin/bash\n# Adds up.\n# Twice.\nadd() {\n  echo 1\n}\n\n# Other.\nfunction other {\n  echo 2\n}\n",
+        [("add", 4, 6, "Adds up.\nTwice."), ("other", 9, 11, "Other.")],
+    ),
+    "zig": (
+        "/// Adds up.\n/// Twice.\npub fn add(a: u32) u32 {\n    return a;\n}\n",
+        [("add", 3, 5, "Adds up.\nTwice.")],
+    ),
+    "elixir": (
+        (
+            'defmodule A do\n  @doc """\n  Adds up.\n  """\n  @spec add(integer) :: integer\n  def add(0), do: 0\n\n'
+            '  def add(a) do\n    a\n  end\n\n  @doc "Other."\n  def other(a) when a > 1 do\n    a\n  end\n\n'
+            "  @doc false\n  def hidden(a), do: a\nend\n"
+        ),
+        [("add", 5, 10, "Adds up."), ("other", 13, 15, "Other.")],
+    ),
+    "haskell": (
+        (
+            "module A where\n\n-- | Adds up.\n-- Twice.\nadd :: Int -> Int\nadd 0 = 1\nadd x = y\n"
+            "  where\n    y = x\n\n"
+            "{-| Other. -}\nother x = x\n"
+        ),
+        [("add", 5, 9, "Adds up.\nTwice."), ("other", 12, 12, "Other.")],
+    ),
     "python": ('def add(a):\n    """Adds."""\n    return a\n', [("add", 1, 3, "Adds.")]),
 }
 
@@ -89,6 +157,28 @@ def test_masking_leaves_every_offset_and_code_that_parses(language: str) -> None
     for *_, doc in expected:
         assert doc.split("\n")[-1].encode() not in masked.data
     assert mask_docstrings(masked) == masked
+
+
+@pytest.mark.parametrize("language", sorted(SAMPLES))
+def test_hidden_spans_cover_the_documentation_and_lie_outside_the_code(language: str) -> None:
+    """What is hidden lies inside the file, in order, holds every word of the documentation, and no line of code."""
+    text, expected = SAMPLES[language]
+    data = text.encode()
+    spans = hidden_docstrings(SourceFile("f", data, language, "r"))
+    assert [(span.repo, span.path) for span in spans] == [("r", "f")] * len(spans)
+    edges = [edge for span in spans for edge in (span.start_byte, span.end_byte)]
+    assert edges == sorted(edges)
+    assert edges[0] >= 0
+    assert edges[-1] <= len(data)
+    hidden = b"\n".join(data[span.start_byte : span.end_byte] for span in spans)
+    for *_, doc in expected:
+        assert all(line.encode() in hidden for line in doc.split("\n"))
+    visible = data
+    for span in reversed(spans):
+        visible = visible[: span.start_byte] + visible[span.end_byte :]
+    assert not parser(language).parse(visible).root_node.has_error
+    for name, *_ in expected:
+        assert name.encode() in visible
 
 
 def test_every_language_has_a_sample() -> None:

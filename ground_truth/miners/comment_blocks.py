@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkers.languages import grammar, parser
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(
     r"(?:(?:line|block|multiline|multi_line|single_line|doc|document|documentation|statement|html|js|bracket)_)?comment"
-    r"|comment_(?:line|block)|Comment"
+    r"|comment_(?:line|block)|Comment|haddock"
 )
 _FUNCTION = re.compile(
     r"(?:.*_)?(?:function|func|fn|method|lambda|closure|constructor|destructor|initializer|procedure|proc|subroutine"
@@ -40,6 +40,12 @@ _BODIES = {
     "scala": re.compile("function_definition|lambda_expression|block|indented_block|case_block|case_clause"),
 }
 """Languages whose bodies are not told by the usual names of functions."""
+_EXPRESSIONS = frozenset(
+    "argument_list arguments list array dictionary tuple set object parameters formal_parameters value_arguments"
+    " table_constructor array_literal dictionary_literal initializer_list array_expression array_creation_expression"
+    " array_initializer map collection_literal field_initializer_list enum_body keywords".split()
+)
+_LISPS = frozenset("clojure commonlisp elisp fennel janet racket scheme".split())
 _ELIXIR_DEFINITIONS = frozenset(
     (b"def", b"defp", b"defmacro", b"defmacrop", b"defn", b"defimpl", b"defmodule", b"test")
 )
@@ -77,17 +83,26 @@ class Commented(NamedTuple):
 
 def commented_blocks(data: bytes, language: str) -> Iterator[Commented]:
     """Yield each comment that has its lines to itself, in document order; broken code gives what parses."""
+    root = parser(language).parse(data).root_node
+    for group in _groups(own_line_comments(root, data, language)):
+        comment = Comment(group[0].start_byte, _end_byte(group[-1], data), _text(group, data))
+        lines, problem = _introduced(group, root, data, language)
+        yield Commented(comment, lines, problem)
+
+
+def own_line_comments(root: Node, data: bytes, language: str) -> Iterator[Node]:
+    """Yield the comments that have their lines to themselves, in document order, none inside another."""
     from tree_sitter import QueryCursor
 
     query = _query(language)
     if query is None:
         return
-    root = parser(language).parse(data).root_node
-    nodes = sorted(QueryCursor(query).captures(root).get("comment", []), key=lambda node: node.start_byte)
-    for group in _groups(nodes, data):
-        comment = Comment(group[0].start_byte, _end_byte(group[-1], data), _text(group, data))
-        lines, problem = _introduced(group, root, data, language)
-        yield Commented(comment, lines, problem)
+    end = -1
+    for node in sorted(QueryCursor(query).captures(root).get("comment", []), key=lambda node: node.start_byte):
+        if node.start_byte >= end:
+            end = node.end_byte
+            if not data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip():
+                yield node
 
 
 def has_comments(language: str | None) -> bool:
@@ -121,16 +136,10 @@ def _body_kinds(language: str) -> re.Pattern[str] | None:
     return _FUNCTION if any(map(_FUNCTION.fullmatch, _named_kinds(grammar(language)))) else None
 
 
-def _groups(nodes: list[Node], data: bytes) -> Iterator[list[Node]]:
-    """Yield the comments that have their lines to themselves; neighbours of one line each are joined."""
+def _groups(nodes: Iterable[Node]) -> Iterator[list[Node]]:
+    """Yield the comments, neighbours of one line each joined."""
     group: list[Node] = []
-    end = -1
     for node in nodes:
-        if node.start_byte < end:  # inside another comment
-            continue
-        end = node.end_byte
-        if data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip():
-            continue
         if group and not _follows(group[-1], node):
             yield group
             group = []
@@ -167,15 +176,15 @@ def _introduced(group: list[Node], root: Node, data: bytes, language: str) -> tu
         return None, "introduces no statement"
     if _is_definition(first, data, language):
         return None, "documents a definition"
-    last = first
+    if first.parent is not None and first.parent.type in _EXPRESSIONS and language not in _LISPS:
+        return None, "inside an expression"
     end = last_row(first)
     node = first.next_sibling
     while node is not None and node.start_point.row <= end + 1:
         if node.start_point.row == end + 1 and (not node.is_named or _COMMENT.fullmatch(node.type)):
             break
-        last, end = node, max(end, last_row(node))
+        end = max(end, last_row(node))
         node = node.next_sibling
-    del last
     return Lines(first.start_point.row + 1, end + 1), ""
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.languages import grammar, parser
+from ground_truth.miners.comment_blocks import last_row, own_line_comments
 from ground_truth.miners.types import Definition
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
 
-_BLOCK = re.compile(rb"(/\*\*)(.*?)(\*/)\Z", re.DOTALL)
-_LINE = re.compile(rb"(///?/?!?|#+)([^\r\n]*)")
-_STAR = re.compile(r"^[ \t]*\*+[ \t]?", re.MULTILINE)
-_BRACES = frozenset({b"", b"{", b"}", b"};", b"})", b"});"})
+_BLOCK = re.compile(rb"(/\*+!?|\(\*+|\{-+|--\[=*\[)(.*?)(\*+/|\*\)|-\}|\]=*\])\s*\Z", re.DOTALL)
+_LINE = re.compile(rb"(//[/!]*|#+(?!!)|--+)([^\r\n]*)")
+_STAR = re.compile(r"^[ \t]*\*+(?:[ \t]|$)", re.MULTILINE)
+_BRACES = frozenset({b"", b"{", b"}", b"};", b"})", b"});", b"end", b"fi", b"done"})
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,6 @@ class Style:
     """A tree-sitter query with @function and @class."""
     opens: tuple[bytes, ...]
     """What a comment begins with that is documentation."""
-    comments: tuple[str, ...] = ("comment",)
     between: tuple[str, ...] = ()
     """Nodes that may stand between the comment and the definition, and belong to the definition."""
     wrappers: tuple[str, ...] = ()
@@ -49,6 +49,18 @@ _TYPESCRIPT = (
 [(function_signature) (method_signature) (abstract_method_signature)] @function
 """
 )
+_C = """
+(function_definition) @function
+(declaration declarator: [(function_declarator) (pointer_declarator (function_declarator))]) @function
+[(struct_specifier body: (_)) (enum_specifier body: (_)) (union_specifier body: (_)) (type_definition)] @class
+"""
+_CPP = (
+    _C
+    + """
+(field_declaration declarator: [(function_declarator) (pointer_declarator) (reference_declarator)]) @function
+(class_specifier body: (_)) @class
+"""
+)
 _BLOCKS = (b"/**",)
 
 
@@ -64,14 +76,12 @@ STYLES: dict[str, Style] = {
         "[(method_declaration) (constructor_declaration)] @function"
         " [(class_declaration) (interface_declaration) (enum_declaration) (record_declaration)] @class",
         _BLOCKS,
-        comments=("block_comment", "line_comment"),
     ),
     "go": Style("[(function_declaration) (method_declaration)] @function (type_declaration) @class", (b"//",)),
     "rust": Style(
         "[(function_item) (function_signature_item)] @function"
         " [(struct_item) (enum_item) (trait_item) (impl_item) (mod_item) (type_item)] @class",
         (b"///", b"/**"),
-        comments=("line_comment", "block_comment"),
         between=("attribute_item",),
     ),
     "csharp": Style(
@@ -86,6 +96,32 @@ STYLES: dict[str, Style] = {
         " [(class_declaration) (interface_declaration) (trait_declaration) (enum_declaration)] @class",
         _BLOCKS,
     ),
+    # C and C++ have no one habit: Doxygen, kernel-doc and plain comments above a function all document it.
+    "c": Style(_C, (b"/*", b"//")),
+    "cpp": Style(_CPP, (b"/*", b"//"), wrappers=("template_declaration",)),
+    "kotlin": Style(
+        "(function_declaration) @function [(class_declaration) (object_declaration) (property_declaration)] @class",
+        _BLOCKS,
+    ),
+    "swift": Style(
+        "[(function_declaration) (init_declaration) (protocol_function_declaration) (subscript_declaration)] @function"
+        " [(class_declaration) (protocol_declaration) (property_declaration)] @class",
+        (b"///", b"/**"),
+    ),
+    "scala": Style(
+        "[(function_definition) (function_declaration)] @function"
+        " [(class_definition) (object_definition) (trait_definition) (val_definition)] @class",
+        _BLOCKS,
+    ),
+    "lua": Style(
+        "(function_declaration) @function"
+        " (assignment_statement (expression_list . value: (function_definition) .)) @function"
+        " (field value: (function_definition)) @function",
+        (b"--",),
+        wrappers=("variable_declaration",),
+    ),
+    "bash": Style("(function_definition) @function", (b"#",)),
+    "zig": Style("(Decl (FnProto)) @function (Decl (VarDecl)) @class", (b"///",)),
 }
 
 
@@ -93,13 +129,14 @@ def commented_definitions(data: bytes, language: str) -> list[Definition]:
     """Return the documented definitions of a file in document order; broken code gives what parses."""
     from tree_sitter import QueryCursor
 
-    tree = parser(language).parse(data)
-    captures = QueryCursor(_query(language)).captures(tree.root_node)
+    root = parser(language).parse(data).root_node
+    captures = QueryCursor(_query(language)).captures(root)
+    by_last_row = {last_row(comment): comment for comment in own_line_comments(root, data, language)}
     found = [
         definition
         for kind in ("function", "class")
         for node in captures.get(kind, [])
-        if (definition := _definition(node, data, STYLES[language], is_function=kind == "function"))
+        if (definition := _definition(node, data, STYLES[language], by_last_row, is_function=kind == "function"))
     ]
     return sorted(found, key=lambda definition: (definition.doc_spans, definition.start_line))
 
@@ -111,101 +148,131 @@ def _query(language: str) -> Query:
     return Query(grammar(language), STYLES[language].query)
 
 
-def _definition(node: Node, data: bytes, style: Style, *, is_function: bool) -> Definition | None:
+def _definition(
+    node: Node, data: bytes, style: Style, by_last_row: Mapping[int, Node], *, is_function: bool
+) -> Definition | None:
     outer = node
     while outer.parent is not None and outer.parent.type in style.wrappers:
         outer = outer.parent
-    first, comments = _above(outer, data, style)
+    first = _with_attributes(outer, style)
+    comments = comments_above(first.start_point.row, data, by_last_row, opens=style.opens)
     if not comments:
         return None
-    spans = tuple(span for comment in comments for span in _inside(comment, data))
     body = _body(node)
     return Definition(
         name=_name(node),
         is_function=is_function,
         start_line=first.start_point.row + 1,
-        end_line=_last_row(outer) + 1,
-        doc=_text(comments, data),
-        doc_spans=spans,
-        body_lines=_count_lines(body, data) if body is not None else 0,
+        end_line=last_row(outer) + 1,
+        doc=comment_text(comments, data),
+        doc_spans=tuple(span for comment in comments for span in _inside(comment, data)),
+        body_lines=count_lines(data[body.start_byte : body.end_byte]) if body is not None else 0,
         is_overload=body is None,
-        comment_spans=((comments[0].start_byte, comments[-1].start_byte + len(_stripped(comments[-1], data))),),
+        comment_spans=(whole_span(comments, data),),
     )
 
 
-def _stripped(comment: Node, data: bytes) -> bytes:
-    return data[comment.start_byte : comment.end_byte].rstrip(b"\r\n")
-
-
-def _above(node: Node, data: bytes, style: Style) -> tuple[Node, list[Node]]:
-    """Return where the definition begins with its attributes, and the doc comments right above, in order."""
+def _with_attributes(node: Node, style: Style) -> Node:
+    """Return where the definition begins with the attributes right above it."""
     first = node
+    above = node.prev_sibling
+    while above is not None and above.type in style.between and first.start_point.row - last_row(above) <= 1:
+        first, above = above, above.prev_sibling
+    return first
+
+
+def comments_above(row: int, data: bytes, by_last_row: Mapping[int, Node], *, opens: tuple[bytes, ...]) -> list[Node]:
+    """Return the doc comments that end right above a row, in order."""
     comments: list[Node] = []
-    row = node.start_point.row
-    above = _previous(node)
-    # One blank line may stand below a block comment, as in the older style of JavaScript.
-    while above is not None and row - _last_row(above) <= (2 if data.startswith(b"/**", above.start_byte) else 1):
-        if above.type in style.between and not comments:
-            first = above
-        elif above.type in style.comments and data.startswith(style.opens, above.start_byte):
-            # A comment at the end of a line of code belongs to that code.
-            if data[data.rfind(b"\n", 0, above.start_byte) + 1 : above.start_byte].strip():
-                break
-            comments.append(above)
-        else:
-            break
+    while True:
+        above = by_last_row.get(row - 1)
+        if above is None and not comments:
+            # One blank line may stand below a block comment, as in the older style of JavaScript.
+            above = by_last_row.get(row - 2)
+            lines = data.split(b"\n", row)[row - 1 : row] if above is not None else []
+            if above is None or not data.startswith(b"/**", above.start_byte) or any(line.strip() for line in lines):
+                return []
+        if above is None or not data.startswith(opens, above.start_byte) or data.startswith(b"#!", above.start_byte):
+            return comments[::-1]
+        comments.append(above)
         row = above.start_point.row
-        above = above.prev_sibling
-    return first, comments[::-1]
 
 
-def _previous(node: Node) -> Node | None:
-    """Return what stands before a node; of the first in a body, what stands before the body."""
-    if node.prev_sibling is None and node.parent is not None and node.parent.type == "body_statement":
-        return node.parent.prev_sibling
-    return node.prev_sibling
+def whole_span(comments: list[Node], data: bytes) -> tuple[int, int]:
+    """Return the bytes from the first to the last of some comments, without the line feed after them."""
+    last = data[comments[-1].start_byte : comments[-1].end_byte].rstrip(b"\r\n")
+    return comments[0].start_byte, comments[-1].start_byte + len(last)
 
 
-def _last_row(node: Node) -> int:
-    """Return the last row with text; some grammars end a line comment after its line feed."""
-    at_line_start = node.end_point.column == 0 and node.end_point.row > node.start_point.row
-    return node.end_point.row - at_line_start
+def comment_text(comments: list[Node], data: bytes) -> str:
+    """Return what comments say, without their marks."""
+    parts = [
+        _STAR.sub("", data[start:end].decode("utf-8", "replace").replace("\r\n", "\n"))
+        for comment in comments
+        for start, end in _inside(comment, data, empty=True)
+    ]
+    return "\n".join(part.removeprefix(" ") for part in parts).strip()
+
+
+def count_lines(body: bytes) -> int:
+    """Return how many lines of a body say something."""
+    return sum(line.strip() not in _BRACES for line in body.split(b"\n"))
 
 
 def _carrier(node: Node) -> Node:
     """Return the node that has the name: the definition itself, or the declarator or assignment inside it."""
-    return node.named_children[0] if node.type in ("lexical_declaration", "expression_statement") else node
+    if node.type in ("lexical_declaration", "expression_statement"):
+        return node.named_children[0]
+    return (
+        next((child for child in node.named_children if child.type == "FnProto"), node) if node.type == "Decl" else node
+    )
 
 
 def _body(node: Node) -> Node | None:
     carrier = _carrier(node)
     value = carrier.child_by_field_name("value") or carrier.child_by_field_name("right") or carrier
-    return value.child_by_field_name("body")
+    body = value.child_by_field_name("body")
+    if body is not None or node.type not in ("function_declaration", "assignment_statement", "Decl"):
+        return body
+    if node.type == "assignment_statement":
+        node = node.named_children[-1].named_children[0] if node.named_children[-1].named_children else node
+        return node.child_by_field_name("body")
+    return next((child for child in node.named_children if child.type in ("function_body", "Block")), None)
 
 
 def _name(node: Node) -> str:
     carrier = _carrier(node)
-    fields = (carrier.child_by_field_name(field) for field in ("name", "left", "key"))
-    found = next((field for field in fields if field is not None), None)
-    return (found.text or b"").decode("utf-8", "replace").rpartition(".")[2] if found is not None else ""
+    if (declarator := carrier.child_by_field_name("declarator")) is not None:
+        while (inner := declarator.child_by_field_name("declarator")) is not None:
+            declarator = inner
+        # A reference's declarator has no field for what it holds.
+        found: Node | None = declarator
+        if declarator.type == "reference_declarator" and declarator.named_children:
+            found = declarator.named_children[0].child_by_field_name("declarator") or declarator.named_children[0]
+    else:
+        fields = (carrier.child_by_field_name(field) for field in ("name", "left", "key"))
+        found = next((field for field in fields if field is not None), None) or next(
+            (child for child in carrier.named_children if child.type in _NAMES), None
+        )
+    text = (found.text or b"").decode("utf-8", "replace") if found is not None else ""
+    return re.split(r"[.:]+", text.split("(")[0].strip())[-1]
 
 
-def _count_lines(body: Node, data: bytes) -> int:
-    return sum(line.strip() not in _BRACES for line in data[body.start_byte : body.end_byte].split(b"\n"))
+_NAMES = ("simple_identifier", "IDENTIFIER", "variable_list", "identifier")
 
 
-def _inside(comment: Node, data: bytes) -> Iterator[tuple[int, int]]:
+def _inside(comment: Node, data: bytes, *, empty: bool = False) -> Iterator[tuple[int, int]]:
     """Yield the bytes of a comment without its marks."""
     text = data[comment.start_byte : comment.end_byte]
-    match = _BLOCK.match(text) or _LINE.match(text)
-    if match and match.end(2) > match.start(2):
-        yield comment.start_byte + match.start(2), comment.start_byte + match.end(2)
-
-
-def _text(comments: list[Node], data: bytes) -> str:
-    parts = [
-        _STAR.sub("", data[start:end].decode("utf-8", "replace").replace("\r\n", "\n"))
-        for comment in comments
-        for start, end in _inside(comment, data)
-    ]
-    return "\n".join(part.removeprefix(" ") for part in parts).strip()
+    match = _BLOCK.match(text)
+    if match:
+        if empty or match.end(2) > match.start(2):
+            yield comment.start_byte + match.start(2), comment.start_byte + match.end(2)
+        return
+    # A grammar may make one node of several line comments.
+    for line in re.finditer(rb"[^\n]+", text):
+        indent = len(line[0]) - len(line[0].lstrip())
+        match = _LINE.match(line[0][indent:])
+        start = comment.start_byte + line.start() + indent
+        if match and (empty or match.end(2) > match.start(2)):
+            yield start + match.start(2), start + match.end(2)

@@ -1,0 +1,67 @@
+"""Documentation of Haskell: a Haddock comment above a signature, which with its equations is one definition."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chunkers.languages import parser
+from ground_truth.miners.comment_blocks import last_row, own_line_comments
+from ground_truth.miners.doc_comments import comment_text, comments_above, count_lines, whole_span
+from ground_truth.miners.types import Definition
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_EQUATIONS = ("function", "bind")
+_TYPES = ("data_type", "newtype", "class", "type_synomym", "instance", "type_family")
+_HADDOCK = re.compile(r"\A(?:[|^*]+ ?|\$\w+\s*)")
+_OPENS = (b"--", b"{-")
+
+
+def haskell_definitions(data: bytes) -> list[Definition]:
+    """Return the documented definitions of a file in document order; broken code gives what parses."""
+    root = parser("haskell").parse(data).root_node
+    by_last_row = {last_row(comment): comment for comment in own_line_comments(root, data, "haskell")}
+    found: list[Definition] = []
+    for nodes in _declarations(root):
+        comments = comments_above(nodes[0].start_point.row, data, by_last_row, opens=_OPENS)
+        if not comments:
+            continue
+        equations = [node for node in nodes if node.type in _EQUATIONS]
+        span = whole_span(comments, data)
+        found.append(
+            Definition(
+                name=_name(nodes[0]),
+                is_function=nodes[0].type not in _TYPES,
+                start_line=nodes[0].start_point.row + 1,
+                end_line=last_row(nodes[-1]) + 1,
+                doc=_HADDOCK.sub("", comment_text(comments, data)).strip(),
+                doc_spans=(span,),
+                body_lines=sum(count_lines(data[node.start_byte : node.end_byte]) for node in equations),
+                is_overload=not equations,
+                comment_spans=(span,),
+            )
+        )
+    return sorted(found, key=lambda definition: (definition.doc_spans, definition.start_line))
+
+
+def _declarations(root: Node) -> Iterator[list[Node]]:
+    """Yield each top-level declaration: a signature with its equations, equations alone, or a type."""
+    nodes = [node for part in root.named_children if part.type == "declarations" for node in part.named_children]
+    group: list[Node] = []
+    for node in nodes:
+        if node.type not in ("signature", *_EQUATIONS, *_TYPES):
+            continue
+        if group and not (node.type in _EQUATIONS and group[0].type not in _TYPES and _name(node) == _name(group[0])):
+            yield group
+            group = []
+        group.append(node)
+    if group:
+        yield group
+
+
+def _name(node: Node) -> str:
+    name = node.child_by_field_name("name") or next(iter(node.named_children), None)
+    return (name.text or b"").decode("utf-8", "replace") if name is not None else ""
