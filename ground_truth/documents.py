@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from chunkers.errors import UsageError
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
+from ground_truth.problems import RowProblemError, Skips
+from ground_truth.texts import grammar_name
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Documents:
     path: Path
     offsets: dict[str, int]
     language: str | None = None
+    languages: dict[str, str] = field(default_factory=dict)
+    """Document → language, where the corpus has a column for it and no language is given for all."""
     skipped: tuple[Skipped, ...] = ()
 
     def files(self) -> Iterator[SourceFile]:
@@ -38,9 +43,8 @@ class Documents:
             return self._source(path, file.readline())
 
     def _source(self, name: str, row: bytes) -> SourceFile:
-        return SourceFile(
-            name, document_text(json.loads(row)).encode("utf-8", "surrogatepass"), self.language, self.name
-        )
+        text = document_text(json.loads(row)).encode("utf-8", "surrogatepass")
+        return SourceFile(name, text, self.language or self.languages.get(name), self.name)
 
 
 def document_text(row: dict[str, str]) -> str:
@@ -49,26 +53,38 @@ def document_text(row: dict[str, str]) -> str:
     return f"{title}\n{text}" if title else text
 
 
-def open_documents(path: Path, *, name: str, language: str | None) -> Documents:
-    """Return the corpus; an empty document is left out with a reason."""
+def open_documents(path: Path, *, name: str, language: str | None, skips: Skips) -> Documents:
+    """Return the corpus; an empty document is left out with a reason, one that is there twice is a problem."""
     offsets: dict[str, int] = {}
+    languages: dict[str, str] = {}
     skipped: list[Skipped] = []
     if not path.is_file():
         raise UsageError(f"{path} is not there: a BEIR folder has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv")
     with path.open("rb") as file:
         offset = 0
         for number, row in enumerate(file, 1):
-            if row.strip():
-                try:
-                    fields = json.loads(row)
-                    key, text = str(fields["_id"]), document_text(fields)
-                except (ValueError, KeyError, TypeError, AttributeError):
-                    raise UsageError(f"{path}:{number}: an object with _id and text was expected") from None
-                if key in offsets:
-                    raise UsageError(f"{path}:{number}: document {key!r} is there twice")
-                if text.strip():
-                    offsets[key] = offset
-                else:
-                    skipped.append(Skipped(key, "empty document"))
-            offset += len(row)
-    return Documents(name, path, offsets, language, tuple(skipped))
+            begin, offset = offset, offset + len(row)
+            if not row.strip():
+                continue
+            try:
+                fields = json.loads(row)
+                key, text = str(fields["_id"]), document_text(fields)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                raise UsageError(f"{path}:{number}: an object with _id and text was expected") from None
+            if key in offsets:
+                problem = RowProblemError(f"{path}:{number}", "duplicate document", f"{key!r} is there twice")
+                skips.note(problem)
+            elif not text.strip():
+                skipped.append(Skipped(key, "empty document"))
+            else:
+                offsets[key] = begin
+                if said := _language(fields):
+                    languages[key] = said
+    return Documents(name, path, offsets, language, languages, tuple(skipped))
+
+
+def _language(fields: dict[str, Any]) -> str | None:
+    """Return the grammar of a row's ``language``, at its top or in its metadata."""
+    inner = fields.get("metadata")
+    said = fields.get("language") or (inner.get("language") if isinstance(inner, dict) else None)
+    return grammar_name(said) if isinstance(said, str) else None

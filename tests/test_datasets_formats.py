@@ -76,12 +76,45 @@ def test_beir_documents_are_files_and_gold_as_a_whole(beir: Path) -> None:
     ]
     assert [query.id for query in dataset.queries] == ["q1", "q3"]
     assert dataset.details["unjudged_queries"] == 1
-    assert dataset.details["skipped_judgements"] == {
+    assert {query.cluster for query in dataset.queries} == {"set"}
+    assert dataset.details["languages"] == {"python": 2}
+    assert dataset.details["skipped"] == {
         "document not in the corpus, or empty": 2,
         "query not in queries.jsonl": 1,
     }
     again = pickle.loads(pickle.dumps(dataset))  # noqa: S301 - made in the line itself
     assert dataset_fingerprint(again) == dataset_fingerprint(dataset)
+
+
+def test_beir_problems_are_refused_by_row_or_counted(beir: Path) -> None:
+    """Rows that are there twice and judgements of nothing: file and row with problems=error, counts otherwise."""
+    with pytest.raises(UsageError, match=r"test\.tsv:3: document not in the corpus, or empty: d9"):
+        Beir(path=str(beir), problems="error").load()
+    lines(beir / "queries.jsonl", {"_id": "q1", "text": "first"}, {"_id": "q1", "text": "again"})
+    (beir / "qrels" / "test.tsv").write_text("q1\td1\t2\nq1\td1\t1\nq1\td2\t-1\n")
+    with pytest.raises(UsageError, match=r"queries\.jsonl:2: duplicate query: 'q1'"):
+        Beir(path=str(beir), problems="error").load()
+    dataset = Beir(path=str(beir)).load()
+    assert [query.text for query in dataset.queries] == ["first"]
+    assert [note.grade for note in dataset.annotations] == [2.0]
+    assert dataset.details["skipped"] == {"duplicate query": 1, "duplicate judgement": 1, "negative grade": 1}
+
+
+def test_beir_documents_may_each_have_a_language(beir: Path) -> None:
+    """A column, at the top or in the metadata, in any usual spelling; ``language`` for all of them comes first."""
+    rows = [
+        {"_id": "d1", "text": "int x;", "language": "C++"},
+        {"_id": "d2", "text": "x = 1", "metadata": {"language": "python"}},
+        {"_id": "d3", "text": "x", "language": "Klingon"},
+        {"_id": "d1", "text": "again"},
+    ]
+    lines(beir / "corpus.jsonl", *rows)
+    dataset = Beir(path=str(beir)).load()
+    assert [source.language for source in dataset.repositories[0].files()] == ["cpp", "python", None]
+    assert dataset.details["languages"] == {"cpp": 1, "python": 1, "unknown": 1}
+    assert dataset.details["skipped"]["duplicate document"] == 1
+    corpus = Beir(path=str(beir), language="java").load().repositories[0]
+    assert {source.language for source in corpus.files()} == {"java"}
 
 
 def test_beir_broken_rows_are_named(beir: Path) -> None:
@@ -110,7 +143,22 @@ def test_simple_json_names_files_or_lines(tmp_path: Path) -> None:
     path.write_text(json.dumps({"name": "small", "queries": queries}))
     dataset = SimpleJson(path=str(path), root=str(tmp_path / "repo")).load()
     assert [(note.start_line, note.end_line) for note in dataset.annotations] == [(1, 3), (2, 3), (1, 1)]
-    assert dataset.details == {"without_gold": ["two"]}
+    assert dataset.details == {"without_gold": ["two"], "skipped": {}}
+    assert {query.cluster for query in dataset.queries} == {"repo"}
+
+
+def test_simple_json_places_that_are_gone_are_skipped_and_counted(tmp_path: Path) -> None:
+    """With problems=skip the query stays with the places that are there."""
+    (tmp_path / "a.py").write_text("1\n")
+    queries = [{"id": 1, "text": "one", "relevant": ["a.py", "b.py", "a.py:7", "a.py:1-1"]}]
+    (tmp_path / "set.json").write_text(json.dumps({"name": "small", "queries": queries}))
+    dataset = SimpleJson(path=str(tmp_path / "set.json"), root=str(tmp_path), problems="skip").load()
+    assert [note.path for note in dataset.annotations] == ["a.py"]
+    assert dataset.details["skipped"] == {
+        "file not in the folder": 1,
+        "lines outside the file": 1,
+        "duplicate place": 1,
+    }
 
 
 @pytest.mark.parametrize(

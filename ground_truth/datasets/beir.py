@@ -13,10 +13,12 @@ from chunkers.languages import known_languages
 from ground_truth.documents import Documents, open_documents
 from ground_truth.jsonl import read_records
 from ground_truth.lines import FileLines
+from ground_truth.problems import Policy, RowProblemError, Skips
 from ground_truth.types import Annotation, Dataset, Query
 
 
 class _Judgement(NamedTuple):
+    where: str
     query: str
     document: str
     grade: float
@@ -26,13 +28,18 @@ class _Judgement(NamedTuple):
 class Beir:
     """A BEIR or CoIR folder; a relevant document is gold as a whole, so any chunk of it answers."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     needs: ClassVar[str] = "path= a folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv"
 
     path: str
     split: str = "test"
     language: str | None = None
-    """The language of the documents (for CoIR), so that syntax-aware chunkers can parse them."""
+    """The language of all documents, so that syntax-aware chunkers can parse them; else their `language` column."""
+    problems: Policy = "skip"
+    """Whether a judgement of a query or document that is not there, or a row that is there twice, stops the loading.
+
+    Published folders often judge documents that they do not hold, so that the default counts them.
+    """
 
     def __post_init__(self) -> None:
         if self.language is not None and self.language not in known_languages():
@@ -41,17 +48,17 @@ class Beir:
     def load(self) -> Dataset:
         """Return the dataset; judgements of unknown queries or documents are counted, and so are unjudged queries."""
         folder = Path(self.path).expanduser()
-        corpus = open_documents(folder / "corpus.jsonl", name=folder.name, language=self.language)
-        texts = {
-            _id(record.fields, record.where): record.text("text") for record in read_records(folder / "queries.jsonl")
-        }
-        skipped: Counter[str] = Counter()
-        notes = [
-            note
-            for judgement in _read_qrels(folder / "qrels" / f"{self.split}.tsv")
-            if (note := _note(judgement, texts, corpus, skipped))
-        ]
-        judged = {note.query_id for note in notes}
+        skips = Skips(self.problems)
+        corpus = open_documents(folder / "corpus.jsonl", name=folder.name, language=self.language, skips=skips)
+        texts = _texts(folder / "queries.jsonl", skips)
+        notes: dict[tuple[str, str], Annotation] = {}
+        for judgement in _read_qrels(folder / "qrels" / f"{self.split}.tsv"):
+            with skips.row():
+                note = _note(judgement, texts, corpus)
+                if (note.query_id, note.path) in notes:
+                    raise RowProblemError(judgement.where, "duplicate judgement", f"{note.query_id} and {note.path}")
+                notes[note.query_id, note.path] = note
+        judged = {query for query, _ in notes}
         if not judged:
             raise UsageError(
                 f"{folder}: no judgement of split {self.split!r} names a query and a document that are there"
@@ -59,13 +66,14 @@ class Beir:
         return Dataset(
             name=folder.name,
             repositories=(corpus,),
-            queries=tuple(Query(name, text, corpus.name, group=name) for name, text in texts.items() if name in judged),
-            annotations=tuple(notes),
+            queries=tuple(Query(name, text, corpus.name) for name, text in texts.items() if name in judged),
+            annotations=tuple(notes.values()),
             scope="all",
             details={
                 "documents": len(corpus.offsets),
                 "unjudged_queries": len(texts.keys() - judged),
-                "skipped_judgements": dict(skipped),
+                "skipped": skips.counts,
+                "languages": _languages(corpus),
                 "skipped_documents": len(corpus.skipped),
             },
         )
@@ -92,18 +100,33 @@ def _read_qrels(path: Path) -> Iterator[_Judgement]:
             raise UsageError(
                 f"{path}:{number}: {line[:60]!r}: query, document and grade, with tabs, were expected"
             ) from None
-        yield _Judgement("_".join(query.split()), document, grade)
+        yield _Judgement(f"{path}:{number}", "_".join(query.split()), document, grade)
 
 
-def _note(one: _Judgement, texts: dict[str, str], corpus: Documents, skipped: Counter[str]) -> Annotation | None:
+def _note(one: _Judgement, texts: dict[str, str], corpus: Documents) -> Annotation:
     if one.query not in texts:
-        skipped["query not in queries.jsonl"] += 1
-        return None
+        raise RowProblemError(one.where, "query not in queries.jsonl", one.query)
     source = corpus.read(one.document)
     if source is None:
-        skipped["document not in the corpus, or empty"] += 1
-        return None
+        raise RowProblemError(one.where, "document not in the corpus, or empty", one.document)
     if one.grade < 0:
-        skipped["negative grade"] += 1
-        return None
+        raise RowProblemError(one.where, "negative grade", f"{one.grade:g}: write 0 for what is not relevant")
     return Annotation(one.query, corpus.name, one.document, 1, FileLines.of(source.data).count, one.grade)
+
+
+def _texts(path: Path, skips: Skips) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for record in read_records(path):
+        name = _id(record.fields, record.where)
+        if name in texts:
+            skips.note(RowProblemError(record.where, "duplicate query", f"{name!r} is there twice"))
+        else:
+            texts[name] = record.text("text")
+    return texts
+
+
+def _languages(corpus: Documents) -> dict[str, int]:
+    """Return language → documents; what no grammar is known for cannot be parsed."""
+    known = Counter([corpus.language] * len(corpus.offsets) if corpus.language else corpus.languages.values())
+    unknown = len(corpus.offsets) - sum(known.values())
+    return {**dict(known.most_common()), **({"unknown": unknown} if unknown else {})}

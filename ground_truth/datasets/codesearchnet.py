@@ -18,6 +18,8 @@ from ground_truth.types import Annotation, Dataset, Query
 
 Language = Literal["Python", "Java", "JavaScript", "Ruby", "PHP", "Go"]
 _URL = re.compile(r"https://github\.com/([^/]+/[^/]+)/blob/([0-9a-f]{40})/(.+)#L(\d+)(?:-L(\d+))?\Z")
+_CORPUS = "codesearchnet"
+"""All repositories are searched together: one corpus, so one unit."""
 _COLUMNS = {"Language", "Query", "GitHubUrl", "Relevance"}
 
 
@@ -88,7 +90,7 @@ class CodeSearchNet:
         return Dataset(
             name=f"codesearchnet-{self.language.lower()}",
             repositories=tuple(repositories.values()),
-            queries=tuple(Query(name, text, "", group=name) for name, text in sorted(texts.items()) if name in used),
+            queries=tuple(Query(name, text, "", group=_CORPUS) for name, text in sorted(texts.items()) if name in used),
             annotations=tuple(sorted(notes, key=lambda note: (note.query_id, note.repo, note.path, note.start_line))),
             scope="all",
             details={

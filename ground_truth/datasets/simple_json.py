@@ -15,6 +15,7 @@ from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from chunkers.sources import Folder, walk
 from ground_truth.lines import FileLines
+from ground_truth.problems import Policy, RowProblemError, Skips
 from ground_truth.types import Annotation, Dataset, Query
 
 _PLACE = re.compile(r"(?P<path>.+?)(?:[:#]L?(?P<first>\d+)(?:-L?(?P<last>\d+))?)?\Z")
@@ -39,11 +40,13 @@ class _Set(BaseModel):
 class SimpleJson:
     """A small JSON set with the folder it asks about; ``relevant`` names files, or lines as ``path:10-20``."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     needs: ClassVar[str] = "path= the .json file, root= the folder of the repository"
 
     path: str
     root: str = "."
+    problems: Policy = "error"
+    """Whether a place that is not in the folder stops the loading."""
 
     def load(self) -> Dataset:
         """Return the dataset; a file without lines is gold as a whole."""
@@ -54,18 +57,25 @@ class SimpleJson:
         folder = walk(Path(self.root).expanduser(), name=name, keep={place[0] for place in places.values()})
         if empty := [query.id for query in content.queries if not query.text.strip()]:
             raise UsageError(f"{path}: query {empty[0]!r} is empty")
+        skips = Skips(self.problems)
+        notes: dict[tuple[str, str, int, int], Annotation] = {}
+        for number, query in enumerate(content.queries, 1):
+            for text in query.relevant:
+                with skips.row():
+                    note = _annotation(f"{path}: query {number} ({query.id!r})", folder, query.id, places[text])
+                    key = (note.query_id, note.path, note.start_line, note.end_line)
+                    if key in notes:
+                        raise RowProblemError(f"{path}: query {number}", "duplicate place", f"{text} is there twice")
+                    notes[key] = note
         return Dataset(
             name=content.name,
             repositories=(folder,),
-            queries=tuple(
-                Query("_".join(query.id.split()), query.text, name, group=query.id) for query in content.queries
-            ),
-            annotations=tuple(
-                _annotation(path, folder, query.id, places[text])
-                for query in content.queries
-                for text in query.relevant
-            ),
-            details={"without_gold": [query.id for query in content.queries if not query.relevant]},
+            queries=tuple(Query("_".join(query.id.split()), query.text, name) for query in content.queries),
+            annotations=tuple(notes.values()),
+            details={
+                "without_gold": [query.id for query in content.queries if not query.relevant],
+                "skipped": skips.counts,
+            },
         )
 
 
@@ -95,12 +105,14 @@ def _split(path: Path, text: str) -> tuple[str, int | None, int | None]:
     return match["path"], first, int(match["last"]) if match["last"] else first
 
 
-def _annotation(path: Path, folder: Folder, query: str, place: tuple[str, int | None, int | None]) -> Annotation:
+def _annotation(where: str, folder: Folder, query: str, place: tuple[str, int | None, int | None]) -> Annotation:
     file, first, last = place
     source = folder.read(file)
     if source is None:
-        raise UsageError(f"{path}: query {query!r}: {file!r} is not in {folder.root}.{nearest(file, folder.paths)}")
+        found = f"{file!r} is not in {folder.root}.{nearest(file, folder.paths)}"
+        raise RowProblemError(where, "file not in the folder", found)
     count = FileLines.of(source.data).count
     if not 1 <= (first or 1) <= (last or count) <= count:
-        raise UsageError(f"{path}: query {query!r}: lines {first}-{last} are not in {file!r}, which has {count}")
+        found = f"lines {first}-{last} are not in {file!r}, which has {count}"
+        raise RowProblemError(where, "lines outside the file", found)
     return Annotation("_".join(query.split()), folder.name, file, first or 1, last or count)
