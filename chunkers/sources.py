@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from pathspec import GitIgnoreSpec
-
 from chunkers.errors import UsageError
+from chunkers.gitignore import Rules, read_rules
 from chunkers.languages import DATA_LANGUAGES, language_of, name_decides
 from chunkers.types import SourceFile
 from chunkers.writable import is_writable
 
 MAX_BYTES = 1_000_000
-_TOO_LARGE = f"over {MAX_BYTES // 1000} kB"
+LARGEST_BYTES = 2**28
+"""No larger file is read at all, whoever asks for it."""
+
 _VENDORED = frozenset("node_modules bower_components vendor third_party site-packages __pycache__ venv".split())
 _BUILT_AT_TOP = frozenset("build dist env".split())
 _MINIFIABLE = frozenset({"javascript", "css", "html", "typescript", "json", "xml"})
@@ -75,7 +76,7 @@ class Folder:
         return frozenset(self.paths)
 
     def _read(self, path: str) -> SourceFile:
-        data = (self.root / path).read_bytes()
+        data = _content(self.root / path)
         source = SourceFile(path, data, language_of(path, data), self.name)
         return self.transform(source) if self.transform else source
 
@@ -101,7 +102,7 @@ def walk(
         return Folder(name or root.name, root.parent, (root.name,))
     paths: list[str] = []
     skipped: list[Skipped] = []
-    for path, reason in _candidates(root, "", []):
+    for path, reason in _candidates(root):
         if (reason and path not in keep) or (
             reason := _unfit(root / path, path, wanted=path in keep, languages=languages)
         ):
@@ -138,50 +139,58 @@ def unfit_content(path: str, data: bytes, *, wanted: bool = False, languages: Co
     return "minified" if not wanted and _is_minified(path, language, data) else ""
 
 
-class _Ignore(NamedTuple):
-    """The rules of one ``.gitignore``, for paths below the folder that holds it."""
-
-    prefix: str
-    spec: GitIgnoreSpec
-
-    def verdict(self, path: str) -> bool | None:
-        return self.spec.check_file(path.removeprefix(self.prefix)).include
+def unfit_size(size: int, *, wanted: bool = False) -> str:
+    """Return why a file of this size is not read, or nothing; a wanted file may be larger."""
+    limit = LARGEST_BYTES if wanted else MAX_BYTES
+    return f"over {limit // 1000} kB" if size > limit else ""
 
 
-def _candidates(root: Path, folder: str, inherited: list[_Ignore]) -> Iterator[tuple[str, str]]:
+class _Open(NamedTuple):
+    """A folder that is being walked: what is left of it, and the rules that hold inside."""
+
+    entries: Iterator[os.DirEntry[str]]
+    folder: str
+    ignores: tuple[Rules, ...]
+
+
+def _candidates(root: Path) -> Iterator[tuple[str, str]]:
     """Yield (path, reason to skip or "") in path order; a folder that is left out is one row, ending in a slash."""
     try:
-        ignores = [*inherited, *_ignore_file(root, folder)]
-        with os.scandir(root / folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        walked = [_enter(root, "", ())]
     except OSError as error:
-        if not folder:
-            raise UsageError(f"{root} cannot be read: {error.strerror}") from None
-        yield folder, f"cannot be read ({error.strerror})"
-        return
-    for entry in entries:
+        raise UsageError(f"{root} cannot be read: {error.strerror}") from None
+    while walked:
+        entries, folder, ignores = walked[-1]
+        entry = next(entries, None)
+        if entry is None:
+            walked.pop()
+            continue
         path = folder + entry.name
         if entry.is_symlink():
             yield path, "symbolic link"
         elif entry.is_dir():
             if reason := _folder_reason(entry.name, path + "/", ignores):
                 yield path + "/", reason
-            else:
-                yield from _candidates(root, path + "/", ignores)
+                continue
+            try:
+                walked.append(_enter(root, path + "/", ignores))
+            except OSError as error:
+                yield path + "/", f"cannot be read ({error.strerror})"
         elif not entry.is_file():
             yield path, "not a file"
         else:
             yield path, "ignored by .gitignore" if _ignored(path, ignores) else _unwritable(path)
 
 
-def _ignore_file(root: Path, folder: str) -> Iterator[_Ignore]:
-    for name in (".gitignore", ".git/info/exclude") if not folder else (".gitignore",):
-        file = root / folder / name
-        if file.is_file() and not file.is_symlink():
-            yield _Ignore(folder, GitIgnoreSpec.from_lines(file.read_text("utf-8", "replace").splitlines()))
+def _enter(root: Path, folder: str, inherited: tuple[Rules, ...]) -> _Open:
+    names = (".gitignore",) if folder else (".git/info/exclude", ".gitignore")
+    found = (read_rules(root / folder / name, prefix=folder) for name in names)
+    with os.scandir(root / folder) as entries:
+        ordered = sorted(entries, key=lambda entry: entry.name)
+    return _Open(iter(ordered), folder, (*inherited, *(rules for rules in found if rules)))
 
 
-def _ignored(path: str, ignores: Sequence[_Ignore]) -> bool:
+def _ignored(path: str, ignores: Sequence[Rules]) -> bool:
     """Return the verdict of the deepest file that has one, as git does."""
     for ignore in reversed(ignores):
         if (verdict := ignore.verdict(path)) is not None:
@@ -189,7 +198,7 @@ def _ignored(path: str, ignores: Sequence[_Ignore]) -> bool:
     return False
 
 
-def _folder_reason(name: str, path: str, ignores: Sequence[_Ignore]) -> str:
+def _folder_reason(name: str, path: str, ignores: Sequence[Rules]) -> str:
     if name.startswith("."):
         return "hidden folder"
     built = path.removesuffix("/") in _BUILT_AT_TOP or name.endswith((".egg-info", ".dist-info"))
@@ -210,9 +219,9 @@ def _unfit(file: Path, path: str, *, wanted: bool, languages: Collection[str]) -
         size = file.stat().st_size
         if not wanted and name_decides(path) and (reason := _unwanted(language_of(path), size, languages)):
             return reason
-        if not wanted and size > MAX_BYTES:
-            return _TOO_LARGE
-        return unfit_content(path, file.read_bytes(), wanted=wanted, languages=languages)
+        if reason := unfit_size(size, wanted=wanted):
+            return reason
+        return unfit_content(path, _content(file), wanted=wanted, languages=languages)
     except OSError as error:
         return f"unreadable: {error.strerror}"
 
@@ -224,7 +233,16 @@ def _unwanted(language: str | None, size: int, languages: Collection[str]) -> st
         return "data file"
     if languages and language not in languages:
         return "other language"
-    return _TOO_LARGE if size > MAX_BYTES else ""
+    return unfit_size(size)
+
+
+def _content(file: Path) -> bytes:
+    """Return the file's bytes; it may have grown since its size was asked."""
+    with file.open("rb") as handle:
+        data = handle.read(min(os.fstat(handle.fileno()).st_size, LARGEST_BYTES) + 1)
+    if len(data) > LARGEST_BYTES:
+        raise UsageError(f"{file} is larger than {LARGEST_BYTES // 10**6} MB: it is no source code")
+    return data
 
 
 def _is_minified(path: str, language: str | None, data: bytes) -> bool:

@@ -1,21 +1,47 @@
-"""Git clones and bare mirrors read without a checkout."""
+"""Commits, trees and files of a clone or bare mirror, each checked against the hash that names it."""
 
 from __future__ import annotations
 
-import functools
+import hashlib
 import re
-import shutil
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from chunkers.errors import UsageError
+from ground_truth.git_layout import Layout, find_ref, is_bare, is_git, is_named_bare, locate
+from ground_truth.git_program import GitError, Pipes, open_git, read_git
+
+__all__ = [
+    "Blob",
+    "Commit",
+    "absent_objects",
+    "blob_sizes",
+    "changes",
+    "commits",
+    "find_clone",
+    "is_bare",
+    "is_git",
+    "is_named_bare",
+]
+__all__ += ["list_tree", "read_blobs", "resolve_commit", "resolve_ref", "revisions"]
+
+LARGEST_OBJECT = 2**28
+"""Bytes of the largest file, folder or message that is ever read."""
+
+MOST_FILES = 2_000_000
+"""A commit of a few kilobytes can name a file a billion times; the largest repositories have some hundred thousand."""
 
 _HASH = re.compile(r"[0-9a-fA-F]{4,64}\Z")
-# Only data is read: no hook, filter, pager or configuration of the clone's own may run.
-_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never")
+_REVISION = re.compile(r"(?P<name>.+?)(?P<steps>(?:~\d{0,6}|\^\d{0,3}|\^\{(?:commit)?\})*)\Z", re.DOTALL)
+_FULL = (40, 64)
+_FOLDER, _FILE = 0o040000, 0o100000
+_LONGEST_PATH = 4_096
+_LONGEST_MESSAGE = 65_536
+_INDEX = re.compile(r"^index ([0-9a-f]+)\.\.([0-9a-f]+)[^\n]*\n--- ", re.MULTILINE)
+_WINDOW = 256
+"""Objects asked for at a time: their names fit into a pipe, so neither side waits for the other."""
 
 
 class Blob(NamedTuple):
@@ -25,22 +51,26 @@ class Blob(NamedTuple):
     object_id: str
 
 
-def run_git(clone: Path, *arguments: str) -> bytes:
-    """Return what git prints; raise UsageError with git's own first line where it fails."""
-    done = _run(clone, *arguments)
-    if done.returncode != 0:
-        raise _failed(clone, arguments[0], done)
-    return done.stdout
+class Commit(NamedTuple):
+    """What a commit says."""
 
+    id: str
+    tree: str
+    parents: tuple[str, ...]
+    author: str
+    """Name and address."""
+    message: str
+    """Up to its first 64 kB."""
 
-def is_git(folder: Path) -> bool:
-    """Return whether a folder is a clone or a bare repository."""
-    return (folder / ".git").exists() or is_bare(folder)
+    @property
+    def subject(self) -> str:
+        """The first paragraph on one line."""
+        return " ".join(self.message.strip("\n").split("\n\n")[0].splitlines())
 
-
-def is_bare(folder: Path) -> bool:
-    """Return whether a folder is a repository without a work tree."""
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()
+    @property
+    def body(self) -> str:
+        """The message after its first paragraph."""
+        return self.message.strip("\n").partition("\n\n")[2]
 
 
 def find_clone(root: Path, name: str) -> Path | None:
@@ -48,6 +78,8 @@ def find_clone(root: Path, name: str) -> Path | None:
     owner, _, short = name.rpartition("/")
     spellings = [name, *(owner + mark + short for mark in ("__", "--", "_", "-", "+", ".") if owner), short]
     for spelling in spellings:
+        if ".." in Path(spelling).parts or Path(spelling).is_absolute() or "\0" in spelling:
+            continue
         for place in (root / spelling, root / f"{spelling}.git"):
             if place.is_dir() and is_git(place):
                 return place
@@ -57,87 +89,207 @@ def find_clone(root: Path, name: str) -> Path | None:
 def resolve_commit(clone: Path, commit: str) -> str | None:
     """Return the full hash of a commit, or None where the clone lacks it."""
     if not _HASH.match(commit):
-        raise UsageError(f"{commit!r} is not a commit hash")
-    done = _run(clone, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
-    # Asked to be quiet, git says nothing and returns 1 for a commit that is not there; the rest are failures.
-    if done.returncode not in (0, 1):
-        raise _failed(clone, "rev-parse", done)
-    return done.stdout.decode().strip() or None
+        raise UsageError(f"{commit[:80]!r} is not a commit hash")
+    return _peeled(locate(clone), commit.lower(), "")
 
 
 def resolve_ref(clone: Path, ref: str) -> str:
-    """Return the full hash of the commit that a branch, tag or hash names now."""
-    try:
-        found = run_git(clone, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    except UsageError:
-        raise UsageError(f"{clone} has no ref {ref!r}: fetch it, or name another branch, tag or commit") from None
-    return found.decode().strip()
+    """Return the full hash of the commit that a branch, tag or hash names now; ``~2`` and ``^`` may follow it."""
+    layout = locate(clone)
+    match = _REVISION.match(ref)
+    found = None
+    if match:
+        name = match["name"]
+        full = len(name) in _FULL and _HASH.match(name)
+        known = None if full else find_ref(layout, name)
+        if known or _HASH.match(name):
+            found = _peeled(layout, known or name.lower(), match["steps"])
+    if found is None:
+        raise UsageError(f"{clone} has no ref {ref[:200]!r}: fetch it, or name another branch, tag or commit")
+    return found
+
+
+def revisions(clone: Path, revision: str, *, without: str | None = None) -> list[str]:
+    """Return the hashes of a commit and its ancestors, newest first, except those that ``without`` reaches too."""
+    layout = locate(clone)
+    ends = [revision, *([f"^{without}"] if without else [])]
+    return read_git(layout, "rev-list", "--end-of-options", *ends, "--").decode("ascii").split()
+
+
+def commits(clone: Path, object_ids: Sequence[str]) -> Iterator[Commit]:
+    """Yield what these commits say, in the order asked."""
+    layout = locate(clone)
+    with open_git(layout, "cat-file", "--batch") as pipes:
+        for object_id, data in zip(object_ids, _objects(layout, pipes, object_ids, "commit"), strict=True):
+            yield _commit(layout, object_id, data)
+
+
+def changes(clone: Path, before: str, after: str) -> str:
+    """Return the unified diff between two commits, without changes of whitespace, renames or binary content."""
+    layout = locate(clone)
+    options = ("-r", "-p", "-w", "-U3", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
+    patch = read_git(layout, "diff-tree", *options, before, after, "--").decode("utf-8", "replace")
+    named = {object_id for pair in _INDEX.findall(patch) for object_id in pair if object_id.strip("0")}
+    for _ in read_blobs(clone, sorted(named)):
+        pass  # what git has compared is what the commits' hashes say
+    return patch
 
 
 def list_tree(clone: Path, commit: str) -> list[Blob]:
     """Return the regular files of a commit in path order."""
-    # Sizes are not asked for: git would open every object, which takes a hundred times as long.
-    listing = run_git(clone, "ls-tree", "-r", "-z", "--full-tree", commit)
-    found = []
-    for entry in listing.split(b"\0"):
-        head, _, path = entry.partition(b"\t")
-        fields = head.split()
-        if len(fields) == 3 and fields[0] in (b"100644", b"100755"):
-            found.append(Blob(path.decode("utf-8", "surrogateescape"), fields[2].decode()))
+    layout = locate(clone)
+    found: list[Blob] = []
+    with open_git(layout, "cat-file", "--batch") as pipes:
+        (data,) = _objects(layout, pipes, [commit], "commit")
+        open_ = [("", _commit(layout, commit, data).tree)]
+        known: dict[str, list[tuple[bool, str, str]]] = {}
+        while open_:
+            # Folders with the same content are read once.
+            new = list(dict.fromkeys(tree for _, tree in open_ if tree not in known))
+            for tree, data in zip(new, _objects(layout, pipes, new, "tree"), strict=True):
+                known[tree] = list(_entries(layout, tree, data))
+            deeper = []
+            for prefix, tree in open_:
+                for is_folder, name, object_id in known[tree]:
+                    if is_folder:
+                        deeper.append((f"{prefix}{name}/", object_id))
+                    else:
+                        found.append(Blob(prefix + name, object_id))
+                _bound(layout, commit, prefix, len(found) + len(deeper))
+            open_ = deeper
     return sorted(found)
 
 
+def absent_objects(clone: Path, object_ids: Sequence[str]) -> frozenset[str]:
+    """Return the objects that the clone does not hold, as a partial clone does not."""
+    asked = "\n".join([*object_ids, ""]).encode()
+    printed = read_git(locate(clone), "cat-file", "--batch-check=%(objectname)", asked=asked).decode("ascii", "replace")
+    return frozenset(line.removesuffix(" missing") for line in printed.splitlines() if line.endswith(" missing"))
+
+
+def blob_sizes(clone: Path, object_ids: Sequence[str]) -> list[int]:
+    """Return the bytes of each object; none is unpacked."""
+    layout = locate(clone)
+    printed = read_git(layout, "cat-file", "--batch-check=%(objectsize)", asked="\n".join([*object_ids, ""]).encode())
+    lines = printed.split(b"\n")[:-1]
+    if len(lines) != len(object_ids):
+        raise UsageError(f"{clone}: git cat-file named {len(lines)} of {len(object_ids)} objects")
+    for object_id, line in zip(object_ids, lines, strict=True):
+        if not line.isdigit():
+            raise _lacks(layout, object_id)
+    return [int(line) for line in lines]
+
+
 def read_blobs(clone: Path, object_ids: Iterable[str]) -> Iterator[bytes]:
-    """Yield the contents of objects in the order asked, through one `git cat-file --batch`."""
-    with _batch(clone) as (asking, answering):
-        for object_id in object_ids:
-            asking.write(object_id.encode() + b"\n")
-            asking.flush()
-            header = answering.readline().split()
-            if len(header) != 3:
-                raise UsageError(
-                    f"{clone} lacks object {object_id}: fetch the whole history (no shallow or partial clone)"
-                )
-            data = answering.read(int(header[2]))
-            answering.read(1)
+    """Yield the contents of files in the order asked, through one git process."""
+    layout = locate(clone)
+    with open_git(layout, "cat-file", "--batch") as pipes:
+        yield from _objects(layout, pipes, object_ids, "blob")
+
+
+def _objects(layout: Layout, pipes: Pipes, object_ids: Iterable[str], kind: str) -> Iterator[bytes]:
+    """Yield objects of one kind; each is what its hash says, or a UsageError."""
+    rest = iter(object_ids)
+    while window := tuple(islice(rest, _WINDOW)):
+        _ask(layout, pipes, window)
+        for object_id in window:
+            found, data = _answer(layout, pipes, object_id)
+            if found != kind:
+                raise UsageError(f"{layout.clone}: {object_id} is a {found}, not a {kind}: the clone is damaged")
             yield data
 
 
-@contextmanager
-def _batch(clone: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    command: Sequence[str] = [_program(), *_SAFE, *_place(clone), "cat-file", "--batch"]
-    process = subprocess.Popen(  # noqa: S603 - a fixed program, arguments passed as a list
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    assert process.stdin is not None  # noqa: S101 - asked for above
-    assert process.stdout is not None  # noqa: S101 - asked for above
+def _ask(layout: Layout, pipes: Pipes, object_ids: Sequence[str]) -> None:
     try:
-        yield process.stdin, process.stdout
-    finally:
-        process.stdin.close()
-        process.stdout.close()
-        process.wait()
+        pipes.asking.write("".join(f"{object_id}\n" for object_id in object_ids).encode())
+        pipes.asking.flush()
+    except BrokenPipeError:
+        raise UsageError(f"{layout.clone}: git stopped reading objects: the clone is damaged (try git fsck)") from None
 
 
-def _run(clone: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(  # noqa: S603 - a fixed program, arguments passed as a list
-        [_program(), *_SAFE, *_place(clone), *arguments], capture_output=True, check=False
+def _answer(layout: Layout, pipes: Pipes, object_id: str) -> tuple[str, bytes]:
+    header = pipes.answering.readline(1_000).split()
+    if len(header) != 3:
+        raise _lacks(layout, object_id)
+    kind, size = header[1].decode("ascii", "replace"), int(header[2])
+    if size > LARGEST_OBJECT:
+        raise UsageError(f"{layout.clone}: object {object_id} has {size:,} bytes: too large to be source code")
+    data = pipes.answering.read(size)
+    pipes.answering.read(1)
+    digest = hashlib.sha1 if len(object_id) == 40 else hashlib.sha256
+    if digest(b"%s %d\0" % (header[1], len(data)) + data).hexdigest() != object_id:
+        raise UsageError(f"{layout.clone}: object {object_id} is not what its hash says: the clone is damaged")
+    return kind, data
+
+
+def _lacks(layout: Layout, object_id: str) -> UsageError:
+    return UsageError(
+        f"{layout.clone} lacks object {object_id[:64]}: fetch the whole history (no shallow or partial clone)"
     )
 
 
-def _failed(clone: Path, verb: str, done: subprocess.CompletedProcess[bytes]) -> UsageError:
-    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return UsageError(f"{clone}: git {verb} failed: {said[0] if said else f'exit {done.returncode}'}")
-
-
-def _place(clone: Path) -> tuple[str, ...]:
-    inner = clone / ".git"
-    return ("-C", str(clone)) if inner.exists() else (f"--git-dir={clone}",)
-
-
-@functools.cache
-def _program() -> str:
-    found = shutil.which("git")
-    if found is None:
-        raise UsageError("git is not installed: install git to read clones")
+def _peeled(layout: Layout, name: str, steps: str) -> str | None:
+    """Return the commit that a hash, its head, or a tag's hash stands for, so many steps back; None without one."""
+    try:
+        printed = read_git(layout, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}{steps}^{{commit}}")
+    except GitError as failed:
+        # Asked to be quiet, git says nothing and returns 1 for a commit that is not there; the rest are failures.
+        if failed.code == 1 or (failed.said and "Needed a single revision" in failed.said[0]):
+            return None
+        raise
+    found = printed.decode("ascii").strip()
+    # What git says is a commit is read, and its hash checked, before anybody relies on it.
+    next(commits(layout.clone, [found]))
     return found
+
+
+def _commit(layout: Layout, object_id: str, data: bytes) -> Commit:
+    head, _, message = data.partition(b"\n\n")
+    fields: dict[str, list[bytes]] = {}
+    for line in head.split(b"\n"):
+        if not line.startswith(b" "):  # the rest of a signature
+            name, _, value = line.partition(b" ")
+            fields.setdefault(name.decode("ascii", "replace"), []).append(value)
+    named = [each.decode("ascii", "replace") for each in (*fields.get("tree", [b""]), *fields.get("parent", ()))]
+    if not all(len(each) == len(object_id) and _HASH.match(each) for each in named):
+        raise UsageError(f"{layout.clone}: commit {object_id} is malformed: the clone is damaged (try git fsck)")
+    coding = fields.get("encoding", [b"utf-8"])[0].decode("ascii", "replace")
+    author = fields.get("author", [b""])[0].rpartition(b"> ")[0] + b">"
+    return Commit(
+        object_id,
+        named[0],
+        tuple(named[len(fields["tree"]) :]),
+        _text(author, coding),
+        _text(message[:_LONGEST_MESSAGE], coding),
+    )
+
+
+def _text(data: bytes, coding: str) -> str:
+    try:
+        return data.decode(coding, "replace")
+    except (LookupError, ValueError, UnicodeError):
+        return data.decode("utf-8", "replace")
+
+
+def _entries(layout: Layout, tree: str, data: bytes) -> Iterator[tuple[bool, str, str]]:
+    """Yield (is a folder, name, hash) of a tree's folders and regular files."""
+    size = len(tree) // 2
+    at = 0
+    seen: set[bytes] = set()
+    while at < len(data):
+        end = data.find(b"\0", at)
+        mode, _, name = data[at:end].partition(b" ")
+        at = end + 1 + size
+        if end < 0 or at > len(data) or not name or b"/" in name or name in (b".", b"..") or name in seen:
+            raise UsageError(f"{layout.clone}: folder {tree} is malformed: the clone is damaged (try git fsck)")
+        seen.add(name)
+        form = int(mode, 8) & 0o170000 if mode.isdigit() and len(mode) < 8 else 0
+        if form in (_FOLDER, _FILE):
+            yield form == _FOLDER, name.decode("utf-8", "surrogateescape"), data[end + 1 : at].hex()
+
+
+def _bound(layout: Layout, commit: str, prefix: str, count: int) -> None:
+    if count > MOST_FILES:
+        raise UsageError(f"{layout.clone} at {commit[:12]} has over {MOST_FILES:,} files: it is no source code")
+    if len(prefix) > _LONGEST_PATH:
+        raise UsageError(f"{layout.clone} at {commit[:12]} has a path of over {_LONGEST_PATH:,} characters")

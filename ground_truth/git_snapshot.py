@@ -10,9 +10,9 @@ from typing import Literal
 
 from chunkers.errors import UsageError
 from chunkers.languages import DATA_LANGUAGES, language_of, name_decides
-from chunkers.sources import Skipped, unfit_content, unfit_path
+from chunkers.sources import Skipped, unfit_content, unfit_path, unfit_size
 from chunkers.types import SourceFile
-from ground_truth.git import Blob, list_tree, read_blobs, resolve_commit, run_git
+from ground_truth.git import Blob, absent_objects, blob_sizes, list_tree, read_blobs, resolve_commit
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ class GitSnapshot:
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """What was left out; contents are looked at when this is asked."""
+        large = [Skipped(blob.path, why) for blob, why in self._large.items()]
         found = [Skipped(blob.path, why) for blob, data in self._contents() if (why := self._unfit(blob.path, data))]
-        return tuple(sorted([*self.skipped_paths, *found]))
+        return tuple(sorted([*self.skipped_paths, *large, *found]))
 
     def files(self) -> Iterator[SourceFile]:
         """Yield the files in path order."""
@@ -42,7 +43,7 @@ class GitSnapshot:
     def read(self, path: str) -> SourceFile | None:
         """Return one file, or None where the snapshot does not hold it."""
         blob = self._by_path.get(path)
-        if blob is None:
+        if blob is None or blob in self._large:
             return None
         data = next(read_blobs(self.clone, [blob.object_id]))
         return None if self._unfit(path, data) else self._source(path, data)
@@ -51,8 +52,19 @@ class GitSnapshot:
     def _by_path(self) -> dict[str, Blob]:
         return {blob.path: blob for blob in self.blobs}
 
+    @functools.cached_property
+    def _large(self) -> dict[Blob, str]:
+        """The files that are not unpacked, because their size is too much for source code, each with the reason."""
+        sizes = blob_sizes(self.clone, [blob.object_id for blob in self.blobs])
+        found = (
+            (blob, unfit_size(size, wanted=blob.path in self.keep))
+            for blob, size in zip(self.blobs, sizes, strict=True)
+        )
+        return {blob: why for blob, why in found if why}
+
     def _contents(self) -> Iterator[tuple[Blob, bytes]]:
-        return zip(self.blobs, read_blobs(self.clone, [blob.object_id for blob in self.blobs]), strict=True)
+        small = [blob for blob in self.blobs if blob not in self._large]
+        return zip(small, read_blobs(self.clone, [blob.object_id for blob in small]), strict=True)
 
     def _unfit(self, path: str, data: bytes) -> str:
         return unfit_content(path, data, wanted=path in self.keep)
@@ -81,8 +93,9 @@ def take_snapshot(
         raise UsageError(f"{clone} has no commit {commit}: fetch it, or give a clone with the whole history")
     blobs, skipped = [], []
     folders: dict[str, str] = {}
-    absent = _missing_objects(clone, full) if missing == "skip" else frozenset()
-    for blob in list_tree(clone, full):
+    listed = list_tree(clone, full)
+    absent = absent_objects(clone, [blob.object_id for blob in listed]) if missing == "skip" else frozenset()
+    for blob in listed:
         reason = "" if blob.path in keep else _unwanted(blob.path, languages, folders)
         if not reason and blob.object_id in absent:
             reason = "object not in the clone"
@@ -91,12 +104,6 @@ def take_snapshot(
         else:
             blobs.append(blob)
     return GitSnapshot(name, clone, full, tuple(blobs), frozenset(keep), tuple(skipped), transform)
-
-
-def _missing_objects(clone: Path, commit: str) -> frozenset[str]:
-    """Return the objects of a commit that the clone lacks; git marks each with a question mark."""
-    listing = run_git(clone, "rev-list", "--objects", "--no-walk", "--missing=print", commit)
-    return frozenset(row[1:].decode() for row in listing.split(b"\n") if row.startswith(b"?"))
 
 
 def _unwanted(path: str, languages: Collection[str], folders: dict[str, str]) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from chunkers.errors import UsageError
 from chunkers.plugins import Spec
 from evaluation.results.types import Results
-from ground_truth.git import is_git, resolve_ref, run_git
+from ground_truth.git import commits, is_git, resolve_ref, revisions
+from ground_truth.git_fetch import fetch_clone
 
 _SUBJECTS = 20
 
@@ -56,33 +54,14 @@ def pin(written: str, *, fetch: bool) -> Pin:
     return Pin(written, str(fixed), root, ref, commit)
 
 
-def fetch_clone(root: Path) -> None:
-    """Fetch the clone's remotes; a password is never asked for, because nobody is there at night."""
-    program = shutil.which("git")
-    if program is None:
-        raise UsageError("git is not installed: install git to fetch clones")
-    done = subprocess.run(  # noqa: S603 - a fixed program, arguments passed as a list
-        [program, "-C", str(root), "fetch", "--quiet", "--all"],
-        capture_output=True,
-        check=False,
-        env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
-    )
-    if done.returncode != 0:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        # Advice follows what is wrong.
-        wrong = [line for line in said if line.startswith(("fatal: ", "error: "))] or said[-1:]
-        why = wrong[0].rstrip(".") if wrong else f"exit {done.returncode}"
-        raise UsageError(f"{root}: git fetch failed: {why}. Correct the remote, or set fetch = false")
-
-
 def commits_between(root: Path, before: str, now: str) -> CommitRange:
     """Return the commits that tonight's snapshot has and the earlier one has not, newest first."""
     try:
-        out = run_git(root, "log", "--format=%h %s", "--end-of-options", f"{before}..{now}", "--")
+        between = revisions(root, now, without=before)
+        subjects = [f"{commit.id[:9]} {commit.subject}" for commit in commits(root, between[:_SUBJECTS])]
     except UsageError:
         return CommitRange(before, now, None, ())
-    subjects = out.decode("utf-8", "replace").splitlines()
-    return CommitRange(before, now, len(subjects), tuple(subjects[:_SUBJECTS]))
+    return CommitRange(before, now, len(between), tuple(subjects))
 
 
 def renamed(results: Results, names: dict[str, str]) -> Results:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from chunkers.sources import Repository, walk
-from ground_truth.git import is_bare, is_git, resolve_ref
+from ground_truth.git import is_git, is_named_bare, resolve_ref
 from ground_truth.git_snapshot import take_snapshot
 from ground_truth.masking import mask_docstrings
 from ground_truth.miners.commits import mine_commits
@@ -29,7 +29,7 @@ class MinedRepository:
 
     root: str
     ref: str | None = None
-    """A branch, tag or commit, read without a checkout; None reads the folder as it is, or a bare clone's HEAD."""
+    """A branch, tag or commit, read without a checkout; None reads the folder as it is, or HEAD of a bare ``*.git``."""
     kind: Literal["docstrings", "commits"] = "docstrings"
     queries: int = 200
     """At most this many."""
@@ -63,7 +63,7 @@ class MinedRepository:
         """Return the commit that is read, or None for a folder as it is."""
         if self.ref is not None and not is_git(place):
             raise UsageError(f"{self.root} is not a git clone: leave ref= out to read the folder as it is")
-        ref = self.ref or ("HEAD" if is_bare(place) else None)
+        ref = self.ref or ("HEAD" if is_named_bare(place) else None)
         return resolve_ref(place, ref) if ref else None
 
     def _documentation(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:

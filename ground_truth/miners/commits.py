@@ -6,10 +6,9 @@ import hashlib
 import re
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 
 from chunkers.errors import UsageError
-from ground_truth.git import is_git, run_git
+from ground_truth.git import Commit, changes, commits, is_git, resolve_ref, revisions
 from ground_truth.miners.query_text import MIN_WORDS
 from ground_truth.miners.types import Mined
 from ground_truth.patches import FilePatch, merged, parse_patch
@@ -36,19 +35,11 @@ _REFERENCE = re.compile(
 )
 
 
-class _Commit(NamedTuple):
-    id: str
-    parents: tuple[str, ...]
-    author: str
-    subject: str
-    body: str
-
-    @property
-    def query(self) -> str:
-        """The message without trailers and issue numbers, up to a readable length."""
-        body = _TRAILER.sub("", self.body).strip().split("\n\n")[0]
-        text = " ".join(_REFERENCE.sub("", f"{self.subject}\n{body}").split())
-        return " ".join(text.split()[:MAX_QUERY_WORDS])
+def _query(commit: Commit) -> str:
+    """Return the message without trailers and issue numbers, up to a readable length."""
+    body = _TRAILER.sub("", commit.body).strip().split("\n\n")[0]
+    text = _REFERENCE.sub("", " ".join(f"{commit.subject}\n{body}".split()))
+    return " ".join(text.split()[:MAX_QUERY_WORDS])
 
 
 def mine_commits(
@@ -75,7 +66,7 @@ def mine_commits(
         if _note(dropped, _change_reason(patches, max_files)):
             continue
         query_id, repo = f"{name}:{commit.id[:12]}", f"{name}@{commit.parents[0][:12]}"
-        queries.append(Query(query_id, commit.query, repo, group=name))
+        queries.append(Query(query_id, _query(commit), repo, group=name))
         parents[query_id] = commit.parents[0]
         notes += [
             Annotation(query_id, repo, patch.old_path or "", lines.first, lines.last)
@@ -85,13 +76,17 @@ def mine_commits(
     return Mined(tuple(queries), tuple(notes), +dropped, parents)
 
 
-def _history(clone: Path, revision: str) -> list[_Commit]:
-    out = run_git(clone, "log", "-z", "--format=%H%x01%P%x01%an <%ae>%x01%s%x01%b", "--end-of-options", revision, "--")
-    rows = (entry.decode("utf-8", "replace").split("\x01") for entry in out.split(b"\0") if entry.strip())
-    return [_Commit(row[0].strip(), tuple(row[1].split()), row[2], row[3], row[4]) for row in rows if len(row) == 5]
+def _history(clone: Path, revision: str) -> list[Commit]:
+    """Return the commits that the revision reaches; a parent beyond the end of a shallow clone is none."""
+    names = revisions(clone, resolve_ref(clone, revision))
+    known = set(names)
+    return [
+        commit._replace(parents=tuple(parent for parent in commit.parents if parent in known))
+        for commit in commits(clone, names)
+    ]
 
 
-def _message_reason(commit: _Commit) -> str:
+def _message_reason(commit: Commit) -> str:
     """Return why a commit makes no query, as far as its message tells, or nothing."""
     if len(commit.parents) != 1:
         return "merge" if commit.parents else "first commit"
@@ -101,14 +96,13 @@ def _message_reason(commit: _Commit) -> str:
         return "release, revert or chore"
     if _FORMATTING.search(commit.subject):
         return "formatting or documentation"
-    return "message too short" if len(commit.query.split()) < MIN_WORDS else ""
+    return "message too short" if len(_query(commit).split()) < MIN_WORDS else ""
 
 
-def _patches(clone: Path, commit: _Commit) -> list[FilePatch]:
+def _patches(clone: Path, commit: Commit) -> list[FilePatch]:
     """Return the commit's changes other than of whitespace."""
-    options = ("-p", "-w", "-U3", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
-    out = run_git(clone, "diff-tree", *options, commit.parents[0], commit.id)
-    return parse_patch(out.decode("utf-8", "replace"), where=f"{clone} commit {commit.id[:12]}")
+    patch = changes(clone, commit.parents[0], commit.id)
+    return parse_patch(patch, where=f"{clone} commit {commit.id[:12]}")
 
 
 def _gold_files(patches: list[FilePatch]) -> list[FilePatch]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from chunkers.languages import language_of
 from chunkers.sources import walk
 from ground_truth.annotations import AnnotationRow, Mask
-from ground_truth.git import is_bare, run_git
+from ground_truth.git import is_named_bare, resolve_ref
 from ground_truth.git_snapshot import take_snapshot
 from ground_truth.miners.commits import mine_commits
 from ground_truth.miners.docstrings import mine_docstrings
@@ -16,14 +16,14 @@ from ground_truth.miners.types import Mined
 
 
 def mined_docstring_rows(repository: Path, *, limit: int, seed: int) -> tuple[list[AnnotationRow], Mined]:
-    """Return the documentation queries of a folder, or of the newest commit of a bare mirror.
+    """Return the documentation queries of a folder, or of the newest commit of a bare mirror named ``*.git``.
 
     The rows ask for the documentation to be masked.
     """
-    if not is_bare(repository):
+    if not is_named_bare(repository):
         mined = mine_docstrings(walk(repository), limit=limit, seed=seed)
         return _rows(mined, mask="docstrings"), mined
-    head = run_git(repository, "rev-parse", "HEAD").decode().strip()
+    head = resolve_ref(repository, "HEAD")
     found = take_snapshot(repository, head, name=repository.resolve().name.removesuffix(".git"))
     mined = mine_docstrings(found, limit=limit, seed=seed)
     mined = dataclasses.replace(mined, commits={query.id: head for query in mined.queries})

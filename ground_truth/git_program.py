@@ -1,0 +1,199 @@
+"""The only place that runs git. It reads a clone's objects, and nothing that the clone says about itself.
+
+Git is started in an empty repository of our own, made for the call, that borrows the clone's objects
+(``GIT_OBJECT_DIRECTORY``). So no key of the clone's configuration, hook, attribute, filter, signature program, replace
+ref, graft, remote or commit graph exists for it, whatever git's version; and its environment is written here, not
+inherited.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from chunkers.errors import UsageError
+from ground_truth.git_layout import Layout
+
+LARGEST_OUTPUT = 2**30
+"""Bytes that one call may print; the history of the largest repositories takes a tenth of it."""
+
+_SECONDS = 1_800
+_NOWHERE = os.devnull
+_CONFIG = """[core]
+	repositoryformatversion = 1
+	bare = true
+	commitGraph = false
+	bigFileThreshold = 16m
+	hooksPath = {nowhere}
+	attributesFile = {nowhere}
+	fsmonitor = false
+	alternateRefsCommand = true
+	logAllRefUpdates = false
+[protocol]
+	allow = never
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[extensions]
+	objectFormat = {format}
+"""
+_KEPT = ("TMPDIR", "TEMP", "TMP", "SYSTEMROOT")
+
+
+class Pipes(NamedTuple):
+    """Both ends of a running git."""
+
+    asking: IO[bytes]
+    answering: IO[bytes]
+
+
+class GitError(UsageError):
+    """Git ended with an error; ``said`` is what it wrote to stderr."""
+
+    def __init__(self, layout: Layout, verb: str, code: int, said: str) -> None:
+        lines = said.strip().splitlines()
+        super().__init__(f"{layout.clone}: git {verb} failed: {lines[0] if lines else f'exit {code}'}")
+        self.code = code
+        self.said = lines
+
+
+def read_git(layout: Layout, *arguments: str, asked: bytes = b"") -> bytes:
+    """Return what git prints when it is run on the clone's objects; raise GitError where it fails."""
+    with scratch(layout) as home:
+        return run(layout, *arguments, environment=_environment(home, layout), cwd=home, asked=asked)
+
+
+@contextmanager
+def open_git(layout: Layout, *arguments: str) -> Iterator[Pipes]:
+    """Run git on the clone's objects for a conversation; it ends with the block."""
+    with scratch(layout) as home:
+        process = _start(arguments, environment=_environment(home, layout), cwd=home, err=subprocess.DEVNULL)
+        try:
+            assert process.stdin is not None  # noqa: S101 - asked for above
+            assert process.stdout is not None  # noqa: S101 - asked for above
+            yield Pipes(process.stdin, process.stdout)
+        finally:
+            _end(process)
+
+
+@contextmanager
+def scratch(layout: Layout) -> Iterator[Path]:
+    """Make an empty repository for one call, and remove it."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="chunkbench-git-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise UsageError(f"no temporary folder can be made to read {layout.clone}: {error.strerror}") from None
+    with folder as name:
+        home = Path(name).resolve()
+        (home / "refs").mkdir()
+        (home / "HEAD").write_text("ref: refs/heads/none\n", "ascii")
+        form = "sha256" if layout.sha256 else "sha1"
+        (home / "config").write_text(_CONFIG.format(nowhere=_NOWHERE, format=form), "ascii")
+        yield home
+
+
+def run(layout: Layout, *arguments: str, environment: Mapping[str, str], cwd: Path, asked: bytes = b"") -> bytes:
+    """Return what git prints; its output, its words and its time are bounded."""
+    with tempfile.TemporaryFile(dir=cwd) as words, tempfile.TemporaryFile(dir=cwd) as questions:
+        questions.write(asked)
+        questions.seek(0)
+        process = _start(arguments, environment=environment, cwd=cwd, err=words, stdin=questions)
+        try:
+            assert process.stdout is not None  # noqa: S101 - asked for above
+            printed = process.stdout.read(LARGEST_OUTPUT + 1)
+            if len(printed) > LARGEST_OUTPUT:
+                raise UsageError(f"{layout.clone}: git {arguments[0]} prints over {LARGEST_OUTPUT // 2**30} GB")
+            code = process.wait(_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"{layout.clone}: git {arguments[0]} took over {_SECONDS // 60} minutes") from None
+        finally:
+            _end(process)
+        if code:
+            words.seek(0)
+            raise GitError(layout, arguments[0], code, words.read(10_000).decode("utf-8", "replace"))
+    return printed
+
+
+def base_environment(home: Path, layout: Layout) -> dict[str, str]:
+    """Return what every call is told: which repository is meant, and that nothing may be asked, run or replaced."""
+    return {
+        "PATH": _path(),
+        "LC_ALL": "C",
+        "GIT_DIR": str(home),
+        "GIT_OBJECT_DIRECTORY": str(layout.objects),
+        # A shallow clone's history ends there; all else that a repository can claim about its objects is left behind.
+        **({"GIT_SHALLOW_FILE": str(shallow)} if (shallow := layout.common / "shallow").is_file() else {}),
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_ADVICE": "0",
+        **{name: os.environ[name] for name in _KEPT if name in os.environ},
+    }
+
+
+def _environment(home: Path, layout: Layout) -> dict[str, str]:
+    return {
+        **base_environment(home, layout),
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_SYSTEM": _NOWHERE,
+        "GIT_CONFIG_GLOBAL": _NOWHERE,
+        # No protocol at all: reading never reaches for the network, nor for a program that stands for it.
+        "GIT_ALLOW_PROTOCOL": "",
+    }
+
+
+def _start(
+    arguments: tuple[str, ...],
+    *,
+    environment: Mapping[str, str],
+    cwd: Path,
+    err: int | IO[bytes],
+    stdin: int | IO[bytes] = subprocess.PIPE,
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(  # noqa: S603 - a fixed program, arguments passed as a list
+            [_program(), "--no-pager", *arguments],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=err,
+            env=dict(environment),
+            cwd=cwd,
+        )
+    except OSError as error:
+        raise UsageError(f"git cannot be run: {error.strerror}") from None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Close the pipes and wait; git that still has something to say is stopped."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+    process.kill()
+    process.wait()
+
+
+def _path() -> str:
+    """Return the search path without relative folders: one of them may be a corpus."""
+    return os.pathsep.join(part for part in os.get_exec_path() if os.path.isabs(part))  # noqa: PTH117 - a text
+
+
+@functools.cache
+def _program() -> str:
+    found = shutil.which("git", path=_path())
+    if found is None:
+        raise UsageError("git is not installed: install git to read clones")
+    return found
