@@ -6,6 +6,7 @@ import ast
 import functools
 import hashlib
 import importlib.util
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -55,9 +56,16 @@ def module_files(module: str) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-@functools.cache
 def _source(module: str) -> Path | None:
     """Return a module's file, or None where there is no such module or it has no source."""
+    if module == "__main__":  # a script, which has no spec; or a notebook, which has no file
+        script = getattr(sys.modules[module], "__file__", None)
+        return Path(script) if script and script.endswith(".py") else None
+    return _found(module)
+
+
+@functools.cache
+def _found(module: str) -> Path | None:
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError, AttributeError):

@@ -12,6 +12,7 @@ import click
 
 from chunkers.errors import UsageError
 from chunkers.tokens import usable_cache
+from scripts.report import TESTS
 
 if TYPE_CHECKING:
     from evaluation.config import ExperimentConfig
@@ -46,6 +47,7 @@ Examples:
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--seed", type=int, help="Seed of the statistics [0].")
+@click.option("--test", type=click.Choice(TESTS), help="The test behind every p [sign-flip].")
 @click.option("--flips", type=click.IntRange(min=100), help="Sign flips of the permutation test [100000].")
 @click.option("--depth", type=click.IntRange(min=100), help="Results searched per query [1000].")
 @click.option("--out", type=click.Path(), help="Results folder [results/NAME-HASH].")

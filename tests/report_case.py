@@ -122,8 +122,8 @@ def _path(repo: int, file: int, hostile: str) -> str:
 
 
 def _name(hostile: str) -> str:
-    """Return what a file may be called: no slash, no NUL."""
-    return hostile.replace("/", "").replace("\0", "")
+    """Return what a file of the corpus may be called: no slash, no NUL, and UTF-8."""
+    return hostile.replace("/", "").replace("\0", "").encode("utf-8", "ignore").decode()
 
 
 def _source(repo: int, file: int, hostile: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig, load_config, make_config
-from evaluation.experiment.run import cells_of, check
+from evaluation.experiment.session import Session
 from evaluation.run_options import RunOptions
 from scripts.compare import command
 
@@ -92,10 +92,10 @@ def test_how_it_is_run_is_not_part_of_the_experiment() -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_the_examples_are_valid_and_name_their_schema(path: Path) -> None:
+def test_the_examples_are_valid_and_name_their_schema(path: Path, tmp_path: Path) -> None:
     """Every example loads, all its plug-ins exist, and editors find the schema."""
-    config = check(load_config(path))
-    assert len(cells_of(config)) > 1
+    session = Session.resolve(load_config(path), tmp_path)
+    assert len(session.cells) > 1
     first = path.read_text().splitlines()[0]
     assert first == "#:schema experiment.schema.json"
     assert (path.parent / "experiment.schema.json").is_file()

@@ -18,6 +18,7 @@ from typing import ClassVar
 class Failing:
     version: ClassVar[str] = "1"
     lossless: ClassVar[bool] = True
+    limit = None
 
     def split(self, source):
         raise RuntimeError("cannot cut " + source.path)

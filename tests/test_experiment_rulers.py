@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chunkers.registry import CHUNKERS
-from chunkers.sizes import ruler
+from chunkers.sizes import Ruler, ruler
 from chunkers.sources import walk
 from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import FileKey, build_chunks
@@ -24,8 +24,12 @@ def test_a_file_ruler_is_the_ruler_of_its_file(spec: str, unit: SizeUnit) -> Non
     """At the edges of chunks, which overlap or not, and everywhere else."""
     folder = walk(CODE)
     data = {source.path: source.data for source in folder.files()}
-    chunks = build_chunks([folder], CHUNKERS.create(spec))
-    rulers = file_rulers(chunks, unit, lambda file: data[file.path])
+
+    def ruler_of(file: FileKey, unit: SizeUnit) -> Ruler:
+        return ruler(data[file.path], unit)
+
+    chunks = build_chunks([folder], CHUNKERS.create(spec), ruler_of=ruler_of)
+    rulers = file_rulers(chunks, unit, ruler_of)
     assert len(rulers) == len(data)
     for number, file in enumerate(chunks.files):
         whole = ruler(data[file.path], unit)
@@ -40,12 +44,13 @@ def test_no_file_is_read_for_the_edges_of_its_chunks() -> None:
     """Rankings show thousands of files; only those with gold are read."""
     asked: list[FileKey] = []
 
-    def read(file: FileKey) -> bytes:
+    def ruler_of(file: FileKey, unit: SizeUnit) -> Ruler:
         asked.append(file)
-        return (CODE / file.path).read_bytes()
+        return ruler((CODE / file.path).read_bytes(), unit)
 
-    chunks = build_chunks([walk(CODE)], CHUNKERS.create("cast:size=300"))
-    rulers = file_rulers(chunks, "tokens", read)
+    chunks = build_chunks([walk(CODE)], CHUNKERS.create("cast:size=300"), ruler_of=ruler_of)
+    asked.clear()
+    rulers = file_rulers(chunks, "tokens", ruler_of)
     inside = int(chunks.columns["start"][0]) + 1
     rulers[0].at(np.array([int(chunks.columns["end"][0])]))
     assert asked == []

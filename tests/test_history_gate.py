@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation.config import make_config
+from evaluation.experiment.environment import environment
 from evaluation.history.comparison import Night
 from evaluation.history.gate import Finding, Limits, count_queries, judge
 from evaluation.history.movers import movers
@@ -52,7 +54,7 @@ def night(
         for k in range(length)
     )
     cells = tuple(CellRecord(key, "ok", scores={measure: np.array(each, float)}) for key, each in values.items())
-    return Results(config={}, environment={}, datasets=(), cells=cells, queries=asked)
+    return Results(config=make_config({}), environment=environment(), datasets=(), cells=cells, queries=asked)
 
 
 def found(now: Results, before: Results, *, measure: str = SHARE, limits: Limits = LIMITS) -> Finding:
@@ -67,8 +69,8 @@ def record(stages: Mapping[str, Any], *, key: CellKey = KEY, loader: str = "1", 
         number=1,
         time="2026-01-01T00:00:00+00:00",
         key="k",
-        config={},
-        environment={},
+        config=make_config({}),
+        environment=environment(),
         sources={key.dataset: {"loader": {"class": "x:Mined", "version": loader, "code": "dd"}}},
         cells=(CellOrigin(key, status, "out of memory" if status == "failed" else "", stages),),
     )

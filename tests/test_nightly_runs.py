@@ -11,7 +11,7 @@ import pytest
 from chunkers.errors import UsageError
 from evaluation.config import load_config, make_config
 from evaluation.experiment.executors import Serial
-from evaluation.experiment.run import Watch
+from evaluation.experiment.progress import Progress
 from evaluation.history.folder import History
 from evaluation.history.night import run_night
 from evaluation.history.night_results import Workplace
@@ -66,7 +66,7 @@ def test_a_folder_as_it_is(tmp_path: Path) -> None:
         | {"headline": "ndcg@10", "flips": 1000, "nightly": {"keep": 3}}
     )
     history, phases = History(lab.history), list[str]()
-    place = Workplace(lab.root / "cache", Serial(), Watch(phase=lambda name, _count: phases.append(name)))
+    place = Workplace(lab.root / "cache", Serial(), Progress(phase=lambda name, _count: phases.append(name)))
     run_night(config, history, place, now=NOON)
     assert "chunk" in phases
     phases.clear()

@@ -13,8 +13,10 @@ import pytest
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig, make_config
 from evaluation.experiment.executors import Serial, make_executor
+from evaluation.experiment.progress import Progress
 from evaluation.experiment.ray_engine import Ray
-from evaluation.experiment.run import Watch, run_experiment
+from evaluation.experiment.run import run_experiment
+from evaluation.experiment.session import Session
 from evaluation.results.types import Results
 
 ray = pytest.importorskip("ray", reason="the extra `ray` is not installed")
@@ -79,8 +81,8 @@ def test_a_node_that_goes_takes_no_result_with_it(cluster: Any, repository: Path
             cluster.remove_node(node)
 
     config = experiment(repository)
-    spread = run_experiment(config, cache=tmp_path / "ray", executor=Ray(), watch=Watch(tick=remove_a_node))
-    alone = run_experiment(config, cache=tmp_path / "serial", executor=Serial())
+    spread = run_experiment(Session(config, tmp_path / "ray"), Ray(), progress=Progress(tick=remove_a_node))
+    alone = run_experiment(Session(config, tmp_path / "serial"), Serial())
     assert (alive[0], alive[-1]) == (2, 1)
     assert [cell.reason for cell in spread.cells] == [""] * 4
     assert len(scores(spread)) == 4 * 3

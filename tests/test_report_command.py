@@ -25,16 +25,14 @@ _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 
 def _simulated(**options: object) -> Results:
     make: Callable[..., Results] = _CASE["simulated_results"]
-    results = make(**options)
-    measures = list(results.cells[0].scores)
-    return dataclasses.replace(results, config={**results.config, "measures": measures, "flips": 2000})
+    return make(**options)
 
 
 def _only(results: Results, names: set[str]) -> Results:
     return dataclasses.replace(
         results,
         cells=tuple(cell for cell in results.cells if cell.key.chunker in names),
-        comparisons=tuple(row for row in results.comparisons if {row["a"], row["b"]} <= names),
+        comparisons=tuple(row for row in results.comparisons if {row.found.a, row.found.b} <= names),
     )
 
 
@@ -98,7 +96,7 @@ def test_merging_needs_a_place_to_write(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (lambda run: {"config": {**run.config, "measures": run.config["measures"][:1]}}, "measures"),
+        (lambda run: {"measures": run.config.measures[:1]}, "measures"),
         (lambda run: {"budgets": tuple(2 * budget for budget in run.budgets)}, "budgets"),
     ],
 )
@@ -108,7 +106,7 @@ def test_runs_of_different_experiments_are_not_merged(
     """What one run did not measure cannot be compared: the error says what differs, and nothing is written."""
     run = _simulated(queries=24)
     write_results(run, tmp_path / "one")
-    write_results(dataclasses.replace(run, **change(run)), tmp_path / "two")
+    write_results(dataclasses.replace(run, config=run.config.model_copy(update=change(run))), tmp_path / "two")
     arguments = [str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(tmp_path / "both")]
     with pytest.raises(UsageError, match=f"different {named}"):
         CliRunner().invoke(command, arguments, catch_exceptions=False)
@@ -118,12 +116,15 @@ def test_runs_of_different_experiments_are_not_merged(
 def test_intervals_stay_within_what_the_measure_can_be() -> None:
     """Three queries with scores near 1 give a wide interval; it ends at 1, which no mean can pass."""
     run = _simulated(queries=3, repositories=3)
-    (measure,) = run.config["measures"][:1]
+    (measure,) = run.config.measures[:1]
     scores = {measure: np.array([1.0, 0.7, 1.0])}
     cell = dataclasses.replace(run.cells[0], scores=scores)
     (found,) = with_statistics(dataclasses.replace(run, cells=(cell,))).cells
-    assert found.measures[measure]["high"] == 1
-    assert 0 < found.measures[measure]["low"] < found.measures[measure]["mean"]
+    summary = found.measures[measure]
+    assert summary.high == 1
+    assert summary.low is not None
+    assert summary.mean is not None
+    assert 0 < summary.low < summary.mean
 
 
 def test_another_test_and_a_baseline_are_computed_again(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_the_page_is_one_file_that_asks_for_nothing() -> None:
 def test_hostile_text_stays_text_everywhere() -> None:
     """Markup in code, queries, paths, chunker names, reasons and configuration makes no element."""
     results = simulated_results(hostile=HOSTILE, names=[HOSTILE, "b"], edges=(0.1, 0.0), failed={"f": HOSTILE})
-    results = dataclasses.replace(results, config={**results.config, "note": HOSTILE})
+    results = dataclasses.replace(results, config=results.config.model_copy(update={"match_size": HOSTILE}))
     text = page(results)
     parser = _tags(text)
     assert "img" not in {tag for tag, _ in parser.seen}
@@ -186,8 +186,8 @@ def test_the_page_says_what_the_measures_promise() -> None:
 
 
 def test_bytes_that_are_not_utf8_are_shown_as_replacements(tmp_path: Path) -> None:
-    """Text read with surrogate escapes, in code, query and path, is written as valid UTF-8."""
+    """Text read with surrogate escapes, in code and query, is written as valid UTF-8."""
     write_report(simulated_results(queries=8, hostile="caf\udce9 "), tmp_path)
     data = _data((tmp_path / "report.html").read_text("utf-8"))
     assert "caf\ufffd " in data["settings"][0]["queries"][0]["text"]
-    assert "caf\ufffd " in data["files"][0]["path"]
+    assert "caf\ufffd " in data["files"][0]["runs"][0][1]

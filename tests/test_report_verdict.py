@@ -86,17 +86,17 @@ def test_the_verdict_never_contradicts_the_comparisons(edges: list[float], seed:
     view = views(results)[0]
     leader = view.rows[0].chunker
     pairs = [view.comparison(leader, row.chunker) for row in view.rows[1:]]
-    assert (f"{leader} is best" in verdict(results)) == all(pair is not None and pair["shown"] for pair in pairs)
+    assert (f"{leader} is best" in verdict(results)) == all(pair is not None and pair.shown for pair in pairs)
 
 
 def test_a_measure_without_a_budget_and_one_where_less_is_better_are_worded() -> None:
     """The sentence names the measure and its direction when there is no phrase for it."""
-    row = dict(simulated_results().comparisons[0])
-    said = claim({**row, "measure": "recall@4000tok", "difference": 0.031, "low": 0.012, "high": 0.05})
+    row = simulated_results().comparisons[0].found
+    said = claim("recall@4000tok", dataclasses.replace(row, difference=0.031, low=0.012, high=0.05))
     assert said.startswith(
         "cast:size=2000 reads 3.1 points (1.2 … 5.0) more of the answer than fixed-lines:lines=50 within"
     )
-    less = claim({**row, "measure": "split_rate", "difference": -0.1, "low": -0.2, "high": -0.05})
+    less = claim("split_rate", dataclasses.replace(row, difference=-0.1, low=-0.2, high=-0.05))
     assert less.startswith("split_rate of cast:size=2000 is 10.0 points (5.0 … 20.0) lower")
 
 
@@ -104,7 +104,7 @@ def test_a_headline_that_was_not_scored_is_refused() -> None:
     """A report about a measure that the run does not have names those it has."""
     results = simulated_results()
     with pytest.raises(UsageError, match="choose one of naurc@4000tok"):
-        verdict(dataclasses.replace(results, config={**results.config, "headline": "ndcg@99"}))
+        verdict(dataclasses.replace(results, config=results.config.model_copy(update={"headline": "ndcg@99"})))
 
 
 def test_numbers_read_well() -> None:
