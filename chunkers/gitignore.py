@@ -113,7 +113,7 @@ def _names(rule: str) -> list[str]:
             end = _class(rule, at + 1)[1]
         elif rule[at] == "\\":
             end = at + 2
-        if rule[at] == "/":
+        if rule[at:end] in ("/", "\\/"):
             found.append("")
         else:
             found[-1] += rule[at:end]

@@ -80,6 +80,8 @@ RULE = (
 @example(["[z-a]"], [])
 @example(["a.py\\ ", "x/**"], ["!a.py"])
 @example(["*", "!*/", "!b.py"], [])
+@example(["y\\/**/x"], [])
+@example(["[/**/x[!a]"], [])
 def test_what_is_left_out_is_what_git_leaves_out(tree: Path, top: list[str], inner: list[str]) -> None:
     """Random rules at the top and in a folder: git's list of files that are not ignored is the walk's."""
     (tree / ".gitignore").write_text("\n".join(top))
