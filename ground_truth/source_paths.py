@@ -7,8 +7,16 @@ import re
 from chunkers.languages import DATA_LANGUAGES, language_of
 
 _TEST_WORDS = frozenset({"test", "tests", "testing"})
-_TEST_FOLDERS = _TEST_WORDS | frozenset("spec specs __tests__ testdata fixtures".split())
-_TEST_NAME = re.compile(r"(^test_|_test\.|_spec\.|\.test\.|\.spec\.|^conftest\.|Tests?\.[a-z]+$)")
+# Words of a folder's name: unit-tests, __tests__, test_utils, androidTest, FooTests, test.support.
+_TEST_FOLDERS = _TEST_WORDS | frozenset(
+    "testsuite testsuites testcase testcases unittest unittests spec specs testdata testutil testutils testlib fixture"
+    " fixtures mock mocks e2e gtest googletest".split()
+)
+_TEST_NAME = re.compile(
+    r"^(?:test|tests|spec|specs|conftest|testing)\.\w+$|^(?:test|tests)[_-]|[._-](?:test|tests|spec|specs|unittest|e2e|bench)\."
+    r"|[a-z0-9](?:Test|Tests|TestCase|IT)\.[a-z]+$|^Test[A-Z]\w*\.[a-z]+$|Spec\.(?:scala|groovy|hs|php|swift)$|\.bats$"
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile(r"[^A-Za-z0-9]+")
 _PROSE_AND_SETTINGS = frozenset(
     "markdown rst org latex typst mermaid toml yaml ini properties html css scss make cmake dockerfile gomod".split()
@@ -29,7 +37,8 @@ def is_source_language(language: str) -> bool:
 def is_test_file(path: str) -> bool:
     """Return whether a file is a test by its folder or by the usual ways of naming it."""
     *folders, name = path.split("/")
-    return bool(_TEST_FOLDERS.intersection(folder.lower() for folder in folders) or _TEST_NAME.search(name))
+    words = (word for folder in folders for word in _WORD.split(_CAMEL.sub(" ", folder).lower()))
+    return not _TEST_FOLDERS.isdisjoint(words) or bool(_TEST_NAME.search(name))
 
 
 def has_test_word(path: str) -> bool:

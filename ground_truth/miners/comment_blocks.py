@@ -25,7 +25,7 @@ _FUNCTION = re.compile(
 _TYPE = re.compile(
     r"(?:.*_)?(?:class|struct|interface|enum|module|namespace|trait|impl|object|protocol|record|union|type)"
     r"(?:_(?:definition|declaration|item|specifier|def|decl|statement|alias))"
-    r"|class|module|.*(?:import|include|using|require|package)(?:_.*)?"
+    r"|class|module|template_declaration|.*(?:import|include|using|require|package)(?:_.*)?"
 )
 _CONTAINER = re.compile(
     r"(?:.*_)?(?:block|body|statements|suite|stmts|exps|declarations|binds)|statement_list|body_statement|then|else|do"
@@ -36,16 +36,23 @@ _BODIES = {
     "haskell": re.compile("function|bind|do|local_binds"),
     "ruby": re.compile("method|singleton_method|block|do_block|lambda"),
     "bash": re.compile("function_definition|compound_statement|do_group|if_statement|case_item|subshell"),
-    "swift": re.compile(".*_declaration|lambda_literal|computed_.*"),
+    "swift": re.compile("function_body|lambda_literal|computed_\\w+|willset_didset_block"),
     "scala": re.compile("function_definition|lambda_expression|block|indented_block|case_block|case_clause"),
 }
 """Languages whose bodies are not told by the usual names of functions."""
+_TYPE_BODY = re.compile(
+    "class_body|template_body|field_declaration_list|declaration_list|enum_(?:class_)?body|interface_body|object_body"
+    "|protocol_body|class_parameters|primary_constructor|companion_object|namespace_definition|class|module|class_specifier"
+    "|struct_specifier|ContainerDecl"
+)
+"""Around a member of a type: nearer to a comment than a function, they tell that it stands outside of one."""
 _EXPRESSIONS = frozenset(
     "argument_list arguments list array dictionary tuple set object parameters formal_parameters value_arguments"
     " table_constructor array_literal dictionary_literal initializer_list array_expression array_creation_expression"
     " array_initializer map collection_literal field_initializer_list enum_body keywords".split()
 )
 _LISPS = frozenset("clojure commonlisp elisp fennel janet racket scheme".split())
+_DOC_MARKS = (b"/**", b"///", b"//!", b"/*!", b"-- |", b"{-|")
 _ELIXIR_DEFINITIONS = frozenset(
     (b"def", b"defp", b"defmacro", b"defmacrop", b"defn", b"defimpl", b"defmodule", b"test")
 )
@@ -169,8 +176,10 @@ def _text(group: list[Node], data: bytes) -> str:
 
 
 def _introduced(group: list[Node], root: Node, data: bytes, language: str) -> tuple[Lines | None, str]:
-    if not _in_body(group[-1], data, language):
-        return None, "outside a body"
+    if reason := _not_in_body(group[-1], data, language):
+        return None, reason
+    if data.startswith(_DOC_MARKS, group[0].start_byte):
+        return None, "documents a definition"
     first = _statement_below(group[-1], root, data)
     if first is None:
         return None, "introduces no statement"
@@ -188,16 +197,29 @@ def _introduced(group: list[Node], root: Node, data: bytes, language: str) -> tu
     return Lines(first.start_point.row + 1, end + 1), ""
 
 
-def _in_body(comment: Node, data: bytes, language: str) -> bool:
+def _not_in_body(comment: Node, data: bytes, language: str) -> str:
+    """Return why a comment does not stand in the body of a function, or nothing."""
     kinds = _body_kinds(language)
     node = comment.parent
-    if kinds is None:
-        return node is not None and node.parent is not None
+    found = kinds is None and node is not None and node.parent is not None
     while node is not None:
-        if kinds.fullmatch(node.type) or (language == "elixir" and _called(node, data) in _ELIXIR_BODIES):
-            return True
+        if _is_test(node, data):
+            return "inside a test"
+        if not found and _TYPE_BODY.fullmatch(node.type):
+            return "outside a body"
+        if kinds is not None:
+            is_body = kinds.fullmatch(node.type) or (language == "elixir" and _called(node, data) in _ELIXIR_BODIES)
+            found = found or bool(is_body)
         node = node.parent
-    return False
+    return "" if found else "outside a body"
+
+
+def _is_test(node: Node, data: bytes) -> bool:
+    """Return whether a node is a test among the code that it tests, as Zig and Rust have them."""
+    if node.type == "mod_item":
+        name = node.child_by_field_name("name")
+        return name is not None and data[name.start_byte : name.end_byte] in (b"test", b"tests")
+    return node.type == "TestDecl"
 
 
 def _statement_below(comment: Node, root: Node, data: bytes) -> Node | None:
@@ -221,6 +243,9 @@ def _statement_below(comment: Node, root: Node, data: bytes) -> Node | None:
 def _is_definition(node: Node, data: bytes, language: str) -> bool:
     if language == "elixir":
         return _called(node, data) in _ELIXIR_DEFINITIONS or node.type == "unary_operator"
+    declarator = node.child_by_field_name("declarator") if node.type == "declaration" else None
+    if declarator is not None and declarator.type == "function_declarator":
+        return True
     return bool(_FUNCTION.fullmatch(node.type) or _TYPE.fullmatch(node.type))
 
 

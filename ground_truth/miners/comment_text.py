@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ground_truth.miners.english import ARTICLES, COMMENT_FILLERS, NO_VERBS, POINTERS, VERBS
-from ground_truth.miners.query_text import query_text, unfit
+from ground_truth.miners.english import ARTICLES, AUXILIARIES, COMMENT_FILLERS, NO_VERBS, POINTERS, VERBS
+from ground_truth.miners.query_text import not_prose, query_text
 
 MIN_WORDS = 5
 MIN_CONTENT_WORDS = 4
@@ -35,8 +35,8 @@ _CODE = (
     r"|^\W*(?:import|from|include|require|return|print|raise|throw|assert|await|yield|let|var|const|local|val"
     r"|echo|self\."
     r"|this\.|@)\b\s*[\w.'\"$(\[]+[^ a-z]*$"
-    r"|==|!=|&&|\|\||=>|->|::|</?\w+>|\w\[\w+\]|\$\w"
 )
+_SYMBOLS = r"==|!=|&&|\|\||=>|->|::|</?\w+>|\w\[\w+\]|\$\w"
 # Each is looked for in the whole comment, in this order.
 _NO_DESCRIPTIONS = (
     ("to do or fix me", r"\b(?:TODO|FIXME|XXX+|HACK|BUG|WIP|TBD|KLUDGE)\b|^(?:todo|fixme|hack|note to self)\b|\?\?\?"),
@@ -44,6 +44,7 @@ _NO_DESCRIPTIONS = (
     ("licence", r"(?i)copyright|\blicen[cs]e[ds]?\b|SPDX-|all rights reserved|\(c\) \d{4}"),
     ("section ruler", r"([^\w\s])\1{3,}|(?:[-=*#~_] ){4,}"),
     ("commented-out code", rf"(?m){_CODE}"),
+    ("holds symbols of code", _SYMBOLS),
 )
 _PATTERNS = tuple((reason, re.compile(pattern)) for reason, pattern in _NO_DESCRIPTIONS)
 _REFERENCE = re.compile(
@@ -55,8 +56,9 @@ _LEAD = re.compile(
     r"|optimi[sz]ation|note|nb|n\.b\.)\b(?: \d+)?[,:. ]*(?:-+ )?(?:of all,? )?|\(?\d+[.):]\s*|[a-z][.)]\s+|[-*•]\s+)+",
     re.IGNORECASE,
 )
-_WE = re.compile(
-    r"^(?:we|let's|let us|i) (?:(?:now|first|also|then|just|simply|only|can|must|should|will|try to|need to|want to"
+_SUBJECT = re.compile(
+    r"^(?:we|let's|let us|i|(?:this|the) (?:function|method|routine|macro)|this) (?:(?:now|first|also|then|just"
+    r"|simply|only|can|must|should|will|try to|need to|want to"
     r"|have to) )*",
     re.IGNORECASE,
 )
@@ -88,11 +90,11 @@ def no_description(text: str, query: str) -> str:
         return "too short"
     if _REFERENCE.search(text):
         return "refers to an issue or page"
-    return _vague(query) or unfit(query)
+    return _vague(query) or not_prose(query)
 
 
 def _vague(query: str) -> str:
-    if not _describes(query):
+    if not describes(query):
         return "not a description"
     if _SURROUNDINGS.search(query):
         return "needs its surroundings"
@@ -100,14 +102,24 @@ def _vague(query: str) -> str:
     return "says too little" if len(words) < MIN_CONTENT_WORDS else ""
 
 
-def _describes(query: str) -> bool:
+def describes(query: str) -> bool:
     """Return whether a sentence begins with what is done: a verb, after a condition or "we" where there is one."""
     consequence = _CONDITION.sub("", query, count=1)
-    rest = _WE.sub("", consequence, count=1)
+    rest = _SUBJECT.sub("", consequence, count=1)
     words = [word.rstrip(".,;:").lower() for word in rest.split()[:2]]
     # After a condition, "it" is what the condition speaks of.
     if len(words) < 2 or (words[1] in POINTERS and consequence == query):
         return False
     verb = words[0].removeprefix("re-")
-    known = verb in VERBS
-    return known or (verb.isalpha() and verb not in NO_VERBS and verb[-3:] != "ing" and words[1] in ARTICLES)
+    if words[1] in AUXILIARIES:
+        return False
+    if verb in VERBS or _third_person(verb) in VERBS:
+        return True
+    return verb.isalpha() and verb not in NO_VERBS and not verb.endswith(("ing", "ed")) and words[1] in ARTICLES
+
+
+def _third_person(verb: str) -> str:
+    """Return the command of "copies", "pushes" or "adds"."""
+    if verb.endswith("ies"):
+        return verb[:-3] + "y"
+    return verb[:-2] if verb.endswith(("shes", "ches", "sses", "xes", "zzes")) else verb.removesuffix("s")

@@ -29,6 +29,8 @@ class Style:
     """A tree-sitter query with @function and @class."""
     opens: tuple[bytes, ...]
     """What a comment begins with that is documentation."""
+    marks: tuple[bytes, ...] = ()
+    """What a comment begins with that can be nothing else; any of ``opens`` where there is no such mark."""
     between: tuple[str, ...] = ()
     """Nodes that may stand between the comment and the definition, and belong to the definition."""
     wrappers: tuple[str, ...] = ()
@@ -62,6 +64,7 @@ _CPP = (
 """
 )
 _BLOCKS = (b"/**",)
+_DOXYGEN = (b"/**", b"///", b"/*!", b"//!")
 
 
 def _script(query: str) -> Style:
@@ -97,8 +100,8 @@ STYLES: dict[str, Style] = {
         _BLOCKS,
     ),
     # C and C++ have no one habit: Doxygen, kernel-doc and plain comments above a function all document it.
-    "c": Style(_C, (b"/*", b"//")),
-    "cpp": Style(_CPP, (b"/*", b"//"), wrappers=("template_declaration",)),
+    "c": Style(_C, (b"/*", b"//"), marks=_DOXYGEN),
+    "cpp": Style(_CPP, (b"/*", b"//"), marks=_DOXYGEN, wrappers=("template_declaration",)),
     "kotlin": Style(
         "(function_declaration) @function [(class_declaration) (object_declaration) (property_declaration)] @class",
         _BLOCKS,
@@ -118,9 +121,10 @@ STYLES: dict[str, Style] = {
         " (assignment_statement (expression_list . value: (function_definition) .)) @function"
         " (field value: (function_definition)) @function",
         (b"--",),
+        marks=(b"---",),
         wrappers=("variable_declaration",),
     ),
-    "bash": Style("(function_definition) @function", (b"#",)),
+    "bash": Style("(function_definition) @function", (b"#",), marks=(b"##",)),
     "zig": Style("(Decl (FnProto)) @function (Decl (VarDecl)) @class", (b"///",)),
 }
 
@@ -168,6 +172,7 @@ def _definition(
         doc_spans=tuple(span for comment in comments for span in _inside(comment, data)),
         body_lines=count_lines(data[body.start_byte : body.end_byte]) if body is not None else 0,
         is_overload=body is None,
+        is_marked=data.startswith(style.marks or style.opens, comments[0].start_byte),
         comment_spans=(whole_span(comments, data),),
     )
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from chunkers.sources import Repository
 from chunkers.types import SourceFile
+from ground_truth.miners.comment_text import describes
 from ground_truth.miners.corpus import corpus_files
 from ground_truth.miners.definitions import definitions, hidden_docstrings
-from ground_truth.miners.query_text import query_text, unfit
+from ground_truth.miners.query_text import is_aside, query_text, unfit
 from ground_truth.miners.selection import Candidate, Harvest, distinct_lines
 from ground_truth.miners.types import Definition, Mined
 
 MIN_BODY_LINES = 3
+MAX_LINES = 200
+"""A definition that is longer is no one place."""
 
 
 def mine_docstrings(repository: Repository, *, limit: int | None = None, seed: int = 0) -> Mined:
@@ -25,7 +28,7 @@ def mine_docstrings(repository: Repository, *, limit: int | None = None, seed: i
         for definition in definitions(source):
             if definition.is_function:
                 candidate = _candidate(source, definition)
-                reason = _reason(definition) or unfit(candidate.query, definition.name)
+                reason = _reason(definition) or _text_reason(candidate.query, definition)
                 harvest.take(candidate, file_reason=file_reason, reason=reason)
     return harvest.mined(limit=limit, seed=seed)
 
@@ -56,8 +59,18 @@ def _body(data: bytes, definition: Definition) -> frozenset[str]:
     )
 
 
+def _text_reason(query: str, definition: Definition) -> str:
+    """Return why a text is not asked, or nothing; a comment without the mark of documentation must say what is done."""
+    if reason := unfit(query, definition.name):
+        return reason
+    described = not is_aside(query) and (definition.is_marked or describes(query))
+    return "" if described else "not a description"
+
+
 def _reason(definition: Definition) -> str:
     """Return why a documented function makes no query whatever its documentation says, or nothing."""
     if definition.is_overload:
         return "overload or abstract"
+    if definition.end_line - definition.start_line >= MAX_LINES:
+        return "too many lines"
     return "trivial body" if definition.body_lines < MIN_BODY_LINES else ""

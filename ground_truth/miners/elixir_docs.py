@@ -39,7 +39,8 @@ def _documented(nodes: list[Node], data: bytes) -> Iterator[Definition]:
             continue
         following = [one for one in nodes[position + 1 :] if one.type != "comment"]
         attributes = _leading(following, "unary_operator")
-        clauses = _clauses(following[len(attributes) :], data)
+        is_of_function = data.startswith(b"@doc", node.start_byte)
+        clauses = _clauses(following[len(attributes) :], data) if is_of_function else []
         body = data[clauses[0].start_byte : clauses[-1].end_byte] if clauses else b""
         text = "".join(data[start:end].decode("utf-8", "replace") for start, end in strings)
         yield Definition(

@@ -44,7 +44,7 @@ NO_VERBS = frozenset(
     before behind being below beneath beside between both but by can cannot case caution could default despite did
     do does down due during each either else end even every example except few finally for from given had has have
     here how however if important in index inside instead into is it its just last later least length less let
-    like list many maybe me might more most much must my name near neither never next no none nor not note nothing
+    like list many maybe me might more most much must my name near neither never next no none nor not found note nothing
     now number of off on once one only onto or other otherwise our out outside over part per perhaps position
     quite rather same several shall should side since size so some something sometimes start still such than that
     the their them then there these they this those though through throughout till to too toward towards type
@@ -59,6 +59,9 @@ ARTICLES = frozenset("the a an all any each every our its their both whether onl
 
 POINTERS = frozenset("it this that them these those here there so not is are was be to of".split())
 """Words that point to something outside of the sentence when they follow its verb."""
+
+AUXILIARIES = frozenset("must should can cannot will would may might could has have had does did do is are was".split())
+"""Words that make a noun of the word before them: "check must …" is no command."""
 
 FILLERS = frozenset(
     """

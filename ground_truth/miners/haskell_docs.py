@@ -41,6 +41,7 @@ def haskell_definitions(data: bytes) -> list[Definition]:
                 doc_spans=(span,),
                 body_lines=sum(count_lines(data[node.start_byte : node.end_byte]) for node in equations),
                 is_overload=not equations,
+                is_marked=bool(_HADDOCK.match(comment_text(comments, data))),
                 comment_spans=(span,),
             )
         )

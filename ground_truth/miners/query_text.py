@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Callable
 
@@ -11,6 +12,8 @@ from ground_truth.miners.english import FILLERS
 MIN_WORDS, MAX_WORDS = 4, 60
 MIN_CONTENT_WORDS = 3
 _ENOUGH_WORDS = 6
+_SHORT_LINE = 55
+_NEW_SENTENCE = re.compile(r"\s*(?:[A-Z][a-z]+|An?|I[fts]|[Tt]his) [a-z]")
 
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL | re.IGNORECASE)
 # Tags that wrap prose: their mark goes, the prose stays.
@@ -47,7 +50,7 @@ _HTML_TAG = re.compile(
 )
 _AUTOLINK = re.compile(r"<(?:https?|mailto):[^>\s]*>")
 _LINK = re.compile(r"!?\[([^\]\[]+)\](?:\([^)]*\)|\[[^\]]*\])")
-_SHORTCUT = re.compile(r"\[(`[^`\]]+`|[A-Za-z_][\w.:#]*(?:\(\))?)\](?![\w(\[])")
+_SHORTCUT = re.compile(r"(?<!\w)\[\[?(`[^`\]]+`|[A-Za-z_][\w.:#]*(?:\(\))?)(?:\s[^\]]*)?\]\]?(?![\w(\[])")
 _RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{0,2}|`([^`]+)`_{1,2}")
 _HADDOCK = re.compile(r"(?<![\w'])'([A-Za-z_][\w.']*)'(?!\w)|(?<![\w@])@([^@\n]+)@(?!\w)")
 _MARKS = re.compile(r"[`*]+|(?<!\w)\+(?=\w+\+)|(?<=\w)\+(?!\w)|\|(?=\w+\|)|(?<=\w)\|")
@@ -57,20 +60,35 @@ _AFTER_NAME = re.compile(r"^(?:\([^)]*\))?\s*(?:\([\d,]+\)\s*)?(?:[:=–—]+|--
 _ADJECTIVES = "thin simple small convenience convenient backwards?[- ]compatible internal private public common little"
 _EMPTY = re.compile(
     r"^(?:deprecated|obsolete|see\b|inherit|override[sn]?\b|overridden|same as|alias\b|similar to|like\b|as \w+, but"
-    r"|version of|variant of|implements? (?:the )?[\w.:#`]+(?: interface| method| protocol)?\.?$"
+    r"|(?:\w+ )?(?:version|variant) of|implements? (?:the )?[\w.:#`]+(?: interface| method| protocol)?\.?$"
     r"|implementation (?:of|for)\b"
     rf"|(?:a |an |the )?(?:(?:{_ADJECTIVES.replace(' ', '|').replace('[-|]', '[- ]')}) )*"
     r"(?:wrapper|short-?cut|short ?hand|alias|proxy|stub|placeholder|hook|callback|api|interface|entry ?point"
     r"|convenience"
-    r"|helper (?:function|method|for|to)|overload|version|equivalent|accessor|getter|setter|constructor|test|mixin"
+    r"|helpers? (?:functions?|methods?|for|to|class)|overload|version|equivalent|accessor|getter|setter"
+    r"|constructor|test|mixin"
     r"|(?:default )?implementation|a?sync\w* version)\b"
     r"|not implemented|do not use|don't use|(?:for )?internal use|for testing|used (?:by|in|for|to|when|internally)\b"
-    r"|called (?:by|when|from|if|after|before|on)\b|this (?:is|was|function is|method is|test|class|should)\b"
+    r"|(?:gets? |is )?(?:called|invoked|executed|triggered)\b|runs? (?:in|on|from|as)\b|this (?:is|was"
+    r"|function is|method is|test|class|should)\b"
     r"|these are\b"
     r"|it is\b|todo\b|fixme\b|note\b|warning\b|please\b|example\b|tests? (?:that|for|if|whether|the)\b|:|@|\.\."
     r"|>>>|\W*$)",
     re.IGNORECASE,
 )
+_ASIDE = re.compile(
+    r"^(?:for|unlike|because|since|but|and|so|also|however|in|on|at|as|with|without|from|by|due|until|only|not"
+    r"|no|we|i|you"
+    r"|there|here|is|are|was|were|has|have|had|can|could|may|might|must|should|shall|will|would|it|they|its"
+    r"|what|why|how"
+    r"|which|who|if you|if we|that|these|those|otherwise|but|or|non-public|say|yes|ok|ugly|hack|hacky|workaround)\b"
+    r"|^this (?!(?:function|method|routine|procedure|macro|utility|command|operator|filter|decorator"
+    r"|property)\b|\w+s\b)"
+    r"|\bsee (?:also )?(?:above|below|the comment)|\b(?:described|documented|defined) (?:above|below|elsewhere)\b",
+    re.IGNORECASE,
+)
+_TO_DO = re.compile(r"\b(?:TODO|FIXME|XXX+|HACK|BUG)\b")
+_LICENCE = re.compile(r"copyright|\blicen[cs]ed\b|SPDX-|all rights reserved|\(c\) \d{4}|public domain", re.IGNORECASE)
 _CONSTRUCTOR = re.compile(
     r"^(?:initiali[sz](?:e[sd]?|ing|er|ation)\b|inits?\b|construct(?:s|or|ing)?\b|instantiat\w*"
     r"|(?:creates?|builds?|makes?|returns?|allocates?) (?:a |an |the )?(?:new |empty |fresh |default )*(?:\w+ )?"
@@ -83,7 +101,7 @@ _CONSTRUCTORS = frozenset(
     "__init__ __new__ __post_init__ __init_subclass__ constructor initialize init __construct".split()
 )
 _SYMBOLS = re.compile(
-    r"==|!=|[<>]=|=>|->|<-|::=|\s[=<>|&]\s|\w\[\w*\]|&&|\|\||[{}]|\)\(|^\W*\w+\(.*\)\.?$|\\[a-z]+\{|\$\w|\s%\w\b"
+    r"==|!=|[<>]=|=>|->|<-|::=|\s[=<>|&]\s|\w\[\w*\]|\]\[|&&|\|\||[{}]|\)\(|^\W*\w+\(.*\)\.?$|\\[a-z]+\{|\$\w|\s%\w\b"
 )
 _PARAMETERS = re.compile(
     r"^(?:params?|args?|arguments?|parameters?|returns?|inputs?|outputs?|usage|keys?|options?|type)\s*[:–-]"
@@ -99,12 +117,23 @@ def query_text(doc: str, name: str = "") -> str:
     """
     summary = _SUMMARY.search(doc)
     text = _LEADING_TAG.sub("", _INHERITED.sub("", (summary[1] if summary else doc).strip())).strip()
-    text = _prose(_SECTION.split(text, maxsplit=1)[0])
+    text = _prose(_with_full_stops(_SECTION.split(text, maxsplit=1)[0]))
     sentences = _SENTENCE_END.split(text)
     taken = sentences[0]
     if len(taken.split()) < _ENOUGH_WORDS and len(sentences) > 1:
         taken = f"{taken} {sentences[1]}"
     return _without_name(taken, name).rstrip(":;,- ")
+
+
+def _with_full_stops(text: str) -> str:
+    """Return a text with a full stop after each short line that a new sentence follows."""
+    lines = text.split("\n")
+    for number, (line, following) in enumerate(itertools.pairwise(lines)):
+        *_, last = line.split() or [""]
+        is_short = len(line.strip()) < _SHORT_LINE and last[-1:].isalnum() and last.lower() not in FILLERS
+        if is_short and _NEW_SENTENCE.match(following):
+            lines[number] = line.rstrip() + "."
+    return "\n".join(lines)
 
 
 def _prose(text: str) -> str:
@@ -139,7 +168,19 @@ def unfit(text: str, name: str = "") -> str:
         return "too long"
     if name in _CONSTRUCTORS:
         return "constructor phrase"
-    return next((reason for reason, is_so in _UNFIT if is_so(text)), "")
+    return next((reason for reason, is_so in _RULES if is_so(text)), "")
+
+
+def not_prose(text: str) -> str:
+    """Return why a text is not a sentence of English, or nothing."""
+    if len(text.split()) > MAX_WORDS:
+        return "too long"
+    return next((reason for reason, is_so in _PROSE_RULES if is_so(text)), "")
+
+
+def is_aside(text: str) -> bool:
+    """Return whether documentation opens with a remark rather than with what the definition does or is."""
+    return bool(_ASIDE.search(text))
 
 
 def _is_foreign(text: str) -> bool:
@@ -153,11 +194,16 @@ def _is_vague(text: str) -> bool:
     return len(words) < MIN_CONTENT_WORDS
 
 
-_UNFIT: tuple[tuple[str, Callable[[str], object]], ...] = (
+_PROSE_RULES: tuple[tuple[str, Callable[[str], object]], ...] = (
     ("says nothing about the code", _EMPTY.search),
-    ("constructor phrase", _CONSTRUCTOR.search),
     ("list of parameters", _PARAMETERS.search),
     ("not English prose", _SYMBOLS.search),
     ("not English prose", _is_foreign),
+)
+_RULES: tuple[tuple[str, Callable[[str], object]], ...] = (
+    ("to do or fix me", _TO_DO.search),
+    ("licence", _LICENCE.search),
+    ("constructor phrase", _CONSTRUCTOR.search),
+    *_PROSE_RULES,
     ("says too little", _is_vague),
 )

@@ -25,6 +25,8 @@ class Definition(NamedTuple):
     body_lines: int
     """Lines with text in the body, the docstring left out."""
     is_overload: bool = False
+    is_marked: bool = True
+    """Whether the text is documentation by its mark, not only by its place above the definition."""
     comment_spans: tuple[tuple[int, int], ...] = ()
     """Half-open bytes of the documentation with its delimiters: what an index hides."""
 
