@@ -46,3 +46,7 @@ class Skips:
     def counts(self) -> dict[str, int]:
         """Reason → rows, most frequent first."""
         return dict(self._counts.most_common())
+
+    def __str__(self) -> str:
+        """Write the counts in one line: 3 no clone, 1 duplicate row."""
+        return ", ".join(f"{count} {reason}" for reason, count in self.counts.items()) or "there are no rows"

@@ -36,6 +36,11 @@ DATASETS: Registry[DatasetLoader] = Registry(
         "semble": Entry(
             "ground_truth.datasets.semble:Semble", "semble's questions about 63 repositories in 19 languages"
         ),
+        "repobench": Entry(
+            "ground_truth.datasets.repobench:RepoBench",
+            "RepoBench-R: which snippet of other files does the next line need?",
+        ),
+        "cocha": Entry("ground_truth.datasets.cocha:Cocha", "questions about code files with the passages that answer"),
         "beir": Entry("ground_truth.datasets.beir:Beir", "a folder in the format of BEIR or CoIR"),
         "simple-json": Entry("ground_truth.datasets.simple_json:SimpleJson", "a small JSON file of queries and files"),
     },

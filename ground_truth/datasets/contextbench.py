@@ -97,7 +97,7 @@ class ContextBench:
                 queries[row.id] = Query(row.id, row.issue, repository.name, group=row.repo)
                 notes += gold
         if not queries:
-            raise UsageError(f"{self.path}: none of {len(rows)} instances can be used: {_told(skips.counts)}")
+            raise UsageError(f"{self.path}: none of {len(rows)} instances can be used: {skips}")
         return Dataset(
             name="contextbench",
             repositories=tuple(repositories.values()),
@@ -211,7 +211,3 @@ def _marked(where: str, row: Any) -> Marked:  # noqa: ANN401 - a JSON value of a
         raise UsageError(f"{where}: gold_context has {str(row)[:60]!r}: file, start_line and end_line were expected")
     content = row.get("content")
     return Marked(path, int(lines[0]), int(lines[1]), content if isinstance(content, str) else None)
-
-
-def _told(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in counts.items()) or "the file has no rows"

@@ -1,17 +1,27 @@
-"""CrossCodeEval: the code before a line asks, the line that completes it answers, in the repository of the task."""
+"""CrossCodeEval (Ding et al. 2023): completing a line needs other files of the repository.
+
+Rows, as published (amazon-science/cceval): ``prompt, groundtruth, right_context, metadata{task_id, repository, file,
+groundtruth_start_lineno}``; its files with context (line_completion_rg1_bm25.jsonl and the like) have also
+``crossfile_context{text, list: [{retrieved_chunk, filename, score}]}``, which is empty where there is none.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.languages import language_of
 from chunkers.plugins import positive
-from chunkers.sources import Folder, Repository, walk
+from chunkers.sources import Folder, walk
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import FileLines
+from ground_truth.problems import Policy, RowProblemError, Skips
+from ground_truth.selection import choose_rows
+from ground_truth.similarity import identifiers
+from ground_truth.texts import Texts
 from ground_truth.types import Annotation, Dataset, Query
 
 
@@ -24,6 +34,8 @@ class _Task(NamedTuple):
     truth: str
     line: int
     """Where the completion begins, from 0."""
+    context: tuple[tuple[str, str], ...] | None
+    """(file name, text) of the published context; None where the file is one without."""
 
     @property
     def last(self) -> int:
@@ -33,73 +45,144 @@ class _Task(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossCodeEval:
-    """CrossCodeEval's tasks (line_completion.jsonl) with the repositories of its raw data."""
+    """CrossCodeEval's tasks with the repositories of its raw data, or with its own cross-file context alone."""
 
-    version: ClassVar[str] = "1"
-    needs: ClassVar[str] = "path= line_completion.jsonl of a language, root= the folder with the raw repositories"
+    version: ClassVar[str] = "2"
+    needs: ClassVar[str] = "path= line_completion*.jsonl of a language; root= the raw repositories, if they are at hand"
 
     path: str
-    root: str
-    """The folder with one folder per repository, named as in the tasks."""
+    root: str = ""
+    """The folder with one folder per repository, named as in the tasks. Without it, the corpus is the context that the
+    file itself has, and gold is what of it holds most of the completion's identifiers."""
     query_lines: int = 20
     """The query is this many last lines of the prompt, as in the published retrieval set-up."""
-    problems: Literal["error", "skip"] = "error"
-    """Whether a task that does not fit its repository stops the loading."""
+    repositories: str = "all"
+    """`all`, or names separated by commas."""
+    limit: int | None = None
+    """At most this many tasks per repository, in file order."""
+    problems: Policy = "error"
+    """Whether a task that does not fit its repository or its context stops the loading."""
 
     def __post_init__(self) -> None:
-        positive(self, "query_lines")
+        positive(self, "query_lines", *(["limit"] if self.limit is not None else []))
 
     def load(self) -> Dataset:
-        """Return the dataset; each completion is looked for in the line that the task names."""
+        """Return the dataset; each completion is looked for in the line that the task names, or in the context."""
         tasks = [_task(record) for record in read_records(Path(self.path).expanduser())]
-        folders: dict[str, Folder] = {}
-        keep: dict[str, set[str]] = {}
-        for task in tasks:
-            keep.setdefault(task.repo, set()).add(task.path)
-        skipped: Counter[str] = Counter()
-        for name, paths in sorted(keep.items()):
-            if (place := Path(self.root).expanduser() / name).is_dir():
-                folders[name] = walk(place, name=name, keep=paths)
-        good = [task for task in tasks if not self._wrong(task, folders.get(task.repo), skipped)]
+        tasks = choose_rows(tasks, self.repositories, limit=self.limit, path=self.path)
+        skips = Skips(self.problems)
+        good, notes, repositories = (self._raw if self.root else self._own_context)(tasks, skips)
         if not good:
-            raise UsageError(f"{self.path}: no task fits the repositories below {self.root}: {dict(skipped)}")
-        used = {task.repo for task in good}
+            where = f"the repositories below {self.root}" if self.root else "its own context"
+            raise UsageError(f"{self.path}: no task fits {where}: {skips}")
         return Dataset(
             name="crosscodeeval",
-            repositories=tuple(folder for name, folder in folders.items() if name in used),
+            repositories=tuple(repositories),
             queries=tuple(
                 Query(task.id, "\n".join(task.prompt.split("\n")[-self.query_lines :]), task.repo, expected=task.truth)
                 for task in good
             ),
-            annotations=tuple(Annotation(task.id, task.repo, task.path, task.line + 1, task.last) for task in good),
+            annotations=tuple(notes),
             details={
-                "tasks": len(tasks),
-                "skipped": dict(skipped),
-                "self_retrieval": "the query's lines are in the corpus",
+                "rows": len(tasks),
+                "used": len(good),
+                "skipped": skips.counts,
+                **(
+                    {"self_retrieval": "the query's lines are in the corpus"}
+                    if self.root
+                    else {"gold": "the pieces of context with most identifiers of the completion"}
+                ),
             },
         )
 
-    def _wrong(self, task: _Task, repository: Repository | None, skipped: Counter[str]) -> str:
-        """Return why a task cannot be used, noted or raised, or nothing."""
-        reason = _misfit(task, repository)
-        if reason and self.problems == "error":
-            raise UsageError(f"{task.where}: {task.repo}/{task.path}: {reason} (or write problems=skip)")
-        if reason:
-            skipped[reason] += 1
-        return reason
+    def _raw(self, tasks: Sequence[_Task], skips: Skips) -> tuple[list[_Task], list[Annotation], list[Folder]]:
+        """Return what fits the raw repositories: gold is the completed lines."""
+        keep: dict[str, set[str]] = {}
+        for task in tasks:
+            keep.setdefault(task.repo, set()).add(task.path)
+        root = Path(self.root).expanduser()
+        folders = {
+            name: walk(root / name, name=name, keep=paths)
+            for name, paths in sorted(keep.items())
+            if (root / name).is_dir()
+        }
+        good: dict[str, _Task] = {}
+        for task in tasks:
+            with skips.row():
+                _check_once(task, good)
+                _check(task, folders.get(task.repo))
+                good[task.id] = task
+        used = {task.repo for task in good.values()}
+        notes = [Annotation(task.id, task.repo, task.path, task.line + 1, task.last) for task in good.values()]
+        return list(good.values()), notes, [folder for name, folder in folders.items() if name in used]
+
+    def _own_context(self, tasks: Sequence[_Task], skips: Skips) -> tuple[list[_Task], list[Annotation], list[Texts]]:
+        """Return each repository as the pieces that its tasks' contexts name."""
+        if tasks and all(task.context is None for task in tasks):
+            raise UsageError(
+                f"{self.path} has no crossfile_context: give line_completion_rg1_bm25.jsonl or the like, or root= the "
+                "raw repositories"
+            )
+        paths: dict[str, dict[tuple[str, str], str]] = {}
+        good: dict[str, _Task] = {}
+        notes: list[Annotation] = []
+        for task in tasks:
+            with skips.row():
+                _check_once(task, good)
+                wanted = _answering(task)
+                known = paths.setdefault(task.repo, {})
+                for piece in task.context or ():
+                    known.setdefault(piece, f"{len(known)}/{piece[0]}")
+                good[task.id] = task
+                notes += [Annotation(task.id, task.repo, known[piece], 1, _count(piece[1])) for piece in wanted]
+        corpora = [
+            Texts(
+                name,
+                {path: piece[1] for piece, path in known.items()},
+                languages={path: language_of(piece[0]) for piece, path in known.items()},
+            )
+            for name, known in sorted(paths.items())
+        ]
+        return list(good.values()), notes, corpora
 
 
-def _misfit(task: _Task, repository: Repository | None) -> str:
+def _check_once(task: _Task, good: dict[str, _Task]) -> None:
+    if task.id in good:
+        raise RowProblemError(task.where, "duplicate row", f"{task.id} is there twice: remove one")
+
+
+def _check(task: _Task, repository: Folder | None) -> None:
+    """Raise unless the completion is in the line that the task names."""
     if repository is None:
-        return "no folder of the repository"
+        raise RowProblemError(task.where, "no folder of the repository", f"{task.repo}: unpack the raw data there")
+    where = f"{task.repo}/{task.path}"
     source = repository.read(task.path)
     if source is None:
-        return "no such file"
-    if task.last > FileLines.of(source.data).count:
-        return "lines outside the file"
+        raise RowProblemError(task.where, "no such file", where)
+    count = FileLines.of(source.data).count
+    if task.last > count:
+        raise RowProblemError(task.where, "lines outside the file", f"{where} has {count} lines, not {task.last}")
     lines = source.data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
-    first = task.truth.split("\n")[0].strip()
-    return "" if first in lines[task.line] else "the line is not the task's groundtruth"
+    if task.truth.split("\n")[0].strip() not in lines[task.line]:
+        raise RowProblemError(task.where, "the line is not the task's groundtruth", f"{where}:{task.line + 1}")
+
+
+def _answering(task: _Task) -> list[tuple[str, str]]:
+    """Return the pieces of context that hold most of the completion's identifiers, those new to the prompt first."""
+    if not task.context:
+        raise RowProblemError(task.where, "no cross-file context", f"{task.id} has none: give root= for this task")
+    asked = identifiers(task.truth)
+    asked = (asked - identifiers(task.prompt)) or asked
+    shares = {piece: len(asked & identifiers(piece[1])) for piece in task.context}
+    most = max(shares.values())
+    if not most:
+        found = f"{', '.join(sorted(asked)[:4]) or 'no identifier'} is in no piece of it"
+        raise RowProblemError(task.where, "the context lacks the completion's identifiers", found)
+    return [piece for piece, share in shares.items() if share == most]
+
+
+def _count(text: str) -> int:
+    return text.removesuffix("\n").count("\n") + 1
 
 
 def _task(record: Record) -> _Task:
@@ -112,4 +195,23 @@ def _task(record: Record) -> _Task:
         record.text("prompt"),
         record.text("groundtruth"),
         meta.number("groundtruth_start_lineno"),
+        _context(record),
     )
+
+
+def _context(record: Record) -> tuple[tuple[str, str], ...] | None:
+    if "crossfile_context" not in record.fields:
+        return None
+    value = record.fields["crossfile_context"]
+    rows = value.get("list") if isinstance(value, dict) else None
+    return tuple(_piece(record.where, row) for row in rows or () if _piece(record.where, row)[1].strip())
+
+
+def _piece(where: str, row: Any) -> tuple[str, str]:  # noqa: ANN401 - a JSON value of any kind
+    fields = row if isinstance(row, dict) else {}
+    name, text = fields.get("filename"), fields.get("retrieved_chunk")
+    if not isinstance(name, str) or not isinstance(text, str):
+        raise UsageError(
+            f"{where}: crossfile_context has {str(row)[:60]!r}: retrieved_chunk and filename were expected"
+        )
+    return name, text

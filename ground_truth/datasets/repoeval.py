@@ -16,6 +16,7 @@ from ground_truth.data_folders import locate
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import LineRange
 from ground_truth.masking import mask_docstrings
+from ground_truth.problems import Policy, RowProblemError, Skips
 from ground_truth.python_functions import Function, function_at, functions_of
 from ground_truth.transforms import MaskedLines, Steps, Transform, crlf
 from ground_truth.types import Annotation, Dataset, Query
@@ -51,7 +52,7 @@ class RepoEval:
     """RepoEval from its official files: the tasks (.jsonl) and the repositories (a folder, or their archive)."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[str] = "path= the folder with its tasks (.jsonl) and repositories.tar.xz or repositories/"
+    needs: ClassVar[str] = "path= the folder with its tasks (.jsonl) and repositories/, or its official archives (.zip)"
 
     path: str = ""
     """The folder with the tasks and repositories."""
@@ -65,31 +66,45 @@ class RepoEval:
     """`crlf` ends lines with CR LF; `code-chunk` does so in all but patchcore, as its stored vectors were made."""
     mask: Literal["none", "query"] = "none"
     """`query` blanks the lines that a query was taken from, except lines that are gold."""
+    problems: Policy = "error"
+    """Whether a task whose file or lines are not there stops the loading."""
 
     def __post_init__(self) -> None:
         if self.mask == "query" and self.gold == "prompt":
             raise UsageError("mask=query with gold=prompt would blank the gold: choose gold=body or gold=function")
+        if self.gold == "function" and self.level != "function":
+            raise UsageError(f"gold=function with level={self.level}: those tasks complete lines, not functions")
 
     def load(self) -> Dataset:
         """Return the dataset; every task's lines are checked against its file."""
         home = locate(self.path, name="repoeval", dataset="repoeval")
         tasks = _tasks(_task_file(home, self.level), self.level)
         chosen = _choose(self.repositories, sorted({task.repo for task in tasks}))
-        root = _repositories(home)
-        folders = {name: _folder(root, name) for name in chosen}
-        tasks = [task for task in tasks if task.repo in folders]
-        _check(tasks, folders)
+        root = _repositories(home, self.level)
+        skips = Skips(self.problems)
+        wanted = [task for task in tasks if task.repo in chosen]
+        folders = {name: folder for name in chosen if (folder := _folder(root, name))}
+        tasks = _usable(wanted, folders, root=root, skips=skips, exact=self.level == "function")
+        if not tasks:
+            raise UsageError(f"{home}: none of {len(wanted)} tasks can be used: {skips}")
         functions = _functions(tasks, folders) if self.gold == "function" else {}
         questions = [_question(task, functions.get((task.repo, task.path), ()), self.gold) for task in tasks]
         masks = _own_lines(questions) if self.mask == "query" else {}
         return Dataset(
             name=f"repoeval-{self.level}-{self.gold}",
             repositories=tuple(
-                dataclasses.replace(folder, transform=self._transform(name, masks)) for name, folder in folders.items()
+                dataclasses.replace(folder, transform=self._transform(name, masks))
+                for name, folder in folders.items()
+                if any(task.repo == name for task in tasks)
             ),
             queries=tuple(Query(one.task.id, one.text, one.task.repo, expected=one.task.truth) for one in questions),
             annotations=tuple(Annotation(one.task.id, one.task.repo, one.task.path, *one.gold) for one in questions),
-            details=self._details(questions, masks),
+            details={
+                "rows": len(wanted),
+                "used": len(tasks),
+                "skipped": skips.counts,
+                **self._details(questions, masks),
+            },
         )
 
     def _transform(self, name: str, masks: Mapping[tuple[str, str], Any]) -> Transform | None:
@@ -125,13 +140,16 @@ class _Question(NamedTuple):
 
 
 def _task_file(home: Path, level: str) -> Path:
+    """Return the tasks of a level: in the folder, its `datasets`, or the official datasets.zip in either."""
     if home.is_file():
         return home
-    found = sorted(home.glob(f"{level}_level_completion*.jsonl"))
+    folders = [folder for folder in (home, home / "datasets") if folder.is_dir()]
+    folders += [unpacked(place / "datasets.zip") for place in folders if (place / "datasets.zip").is_file()]
+    found = sorted(path for folder in folders for path in folder.rglob(f"{level}_level_completion*.jsonl"))
     if not found:
         raise UsageError(f"{home} has no {level}_level_completion*.jsonl: give the folder of RepoEval's datasets")
     # Contexts of several lengths are published; 2k is what all published retrieval protocols use.
-    return next((path for path in found if "2k_context" in path.name), found[0])
+    return next((path for path in found if "2k_context_codex" in path.name), found[0])
 
 
 def _tasks(path: Path, level: str) -> list[_Task]:
@@ -176,9 +194,17 @@ def _choose(text: str, names: Sequence[str]) -> list[str]:
     return wanted
 
 
-def _repositories(home: Path) -> Path:
-    """Return the folder of the repositories, unpacking their archive where only that is there."""
+def _repositories(home: Path, level: str) -> Path:
+    """Return the folder of a level's repositories, unpacking their archive where only that is there."""
     home = home.parent if home.is_file() else home
+    name = "function_level" if level == "function" else "line_and_api_level"
+    for place in (home / "repositories" / name, home / name):
+        if place.is_dir():
+            return place
+    for place in (home / "repositories", home):
+        if (archive := place / f"{name}.zip").is_file():
+            root = unpacked(archive)
+            return root / name if (root / name).is_dir() else root
     if (home / "repositories").is_dir():
         return home / "repositories"
     for archive in sorted(home.glob("repositories.tar*")):
@@ -186,27 +212,44 @@ def _repositories(home: Path) -> Path:
     return home
 
 
-def _folder(root: Path, name: str) -> Folder:
-    """Return every Python file of a repository, as the published protocols index them."""
+def _folder(root: Path, name: str) -> Folder | None:
+    """Return every Python file of a repository, as the published protocols index them; None where it is not there."""
     base = root / name
     if not base.is_dir():
-        raise UsageError(f"{root} has no folder {name}: unpack the repositories of RepoEval there")
+        return None
     found = (path.relative_to(base).as_posix() for path in base.rglob("*.py") if path.is_file())
     return Folder(name, base, tuple(sorted(found)))
 
 
-def _check(tasks: Sequence[_Task], folders: Mapping[str, Folder]) -> None:
-    """Raise unless the lines to be completed are those of the file."""
+def _usable(
+    tasks: Sequence[_Task], folders: Mapping[str, Folder], *, root: Path, skips: Skips, exact: bool
+) -> list[_Task]:
+    """Return the tasks whose lines to be completed are those of their file."""
+    found = []
     for task in tasks:
-        source = folders[task.repo].read(task.path)
-        if source is None:
-            raise UsageError(f"{task.where}: {task.repo}/{task.path} is not there: use the archive of the same release")
-        lines = source.data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
-        if "\n".join(lines[task.body.first - 1 : task.body.last]) != task.truth.removesuffix("\n"):
-            raise UsageError(
-                f"{task.where}: lines {task.body.first}-{task.body.last} of {task.repo}/{task.path} are not the task's "
-                "ground_truth: use the archive of the same release"
-            )
+        with skips.row():
+            if task.repo not in folders:
+                remedy = f"{root} has no folder {task.repo}: unpack the repositories of RepoEval there"
+                raise RowProblemError(task.where, "no folder of the repository", remedy)
+            _check(task, folders[task.repo], exact=exact)
+            found.append(task)
+    return found
+
+
+def _check(task: _Task, folder: Folder, *, exact: bool) -> None:
+    """Raise unless the lines to be completed are those of the file; indentation counts only in whole functions."""
+    source = folder.read(task.path)
+    if source is None:
+        found = f"{task.repo}/{task.path} is not there: use the archive of the same release"
+        raise RowProblemError(task.where, "file not in the repository", found)
+    lines = source.data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    here, truth = "\n".join(lines[task.body.first - 1 : task.body.last]), task.truth.removesuffix("\n")
+    if here != truth and (exact or here.strip() != truth.strip()):
+        raise RowProblemError(
+            task.where,
+            "the lines are not the task's ground_truth",
+            f"lines {task.body.first}-{task.body.last} of {task.repo}/{task.path}: use the archive of the same release",
+        )
 
 
 def _functions(tasks: Sequence[_Task], folders: Mapping[str, Folder]) -> dict[tuple[str, str], list[Function]]:

@@ -98,7 +98,7 @@ class Semble:
                     targets.update("lines" if target.lines else "whole files" for target in row.targets)
                     queries.append(Query(row.id, row.text, repo, category=row.category))
         if not queries:
-            raise UsageError(f"{self.path}: none of {len(rows)} questions can be used: {skips.counts}")
+            raise UsageError(f"{self.path}: none of {len(rows)} questions can be used: {skips}")
         used = {query.repo for query in queries}
         return Dataset(
             name="semble",

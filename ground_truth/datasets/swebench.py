@@ -88,7 +88,7 @@ class SweBench:
         if without_gold:
             skipped["the patch changes no source line of the base commit outside tests"] = without_gold
         if not queries:
-            raise UsageError(f"{self.path}: no instance can be used: {skipped}")
+            raise UsageError(f"{self.path}: none of {len(instances)} instances can be used: {skips}")
         return Dataset(
             name=f"{Path(self.path).stem}-{self.gold}",
             repositories=tuple(repositories.values()),
