@@ -27,8 +27,8 @@ def find_snippet(snippet: str, repository: Repository, *, path: str, similar: fl
     wanted = [line.strip() for line in snippet.split("\n") if line.strip()]
     files = list(_files(repository, path))
     for name, text in files:
-        if place := find_lines(wanted, text):
-            return SnippetPlace(name, *place, exact=True)
+        if lines := find_lines(wanted, text):
+            return SnippetPlace(name, *lines, exact=True)
     best: tuple[float, SnippetPlace] | None = None
     for name, text in files if path else ():
         for share, place in _windows(wanted, name, text):
