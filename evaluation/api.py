@@ -1,9 +1,4 @@
-"""Scores of plain id lists: for a retriever that was written elsewhere.
-
-from evaluation.api import benchmark
-result = benchmark(retriever, [("how are errors shown?", {"cli.py:10"})], k_values=[1, 5, 10])
-print(result["ndcg@10"], result.details["ndcg@10"])
-"""
+"""Scores of plain id lists: for a retriever that was written elsewhere. `chunkbench` is the door to it."""
 
 from __future__ import annotations
 
@@ -15,6 +10,8 @@ from typing import Literal
 from chunkers.errors import UsageError
 from evaluation.measures import Measure, aggregate, evaluate, parse_measure
 from evaluation.types import Case
+from ground_truth.registry import DATASETS
+from ground_truth.types import Dataset, DatasetLoader
 
 Strategy = Literal["qrels", "pack", "token-fallback"]
 """Where a query's relevant ids come from: judgements, a dataset's own function, or token F1 with an answer."""
@@ -69,7 +66,7 @@ def evaluate_batch(
     all_relevant_docs: Sequence[Relevant | None],
     k_values: Sequence[int] = (1, 5, 10),
     *,
-    measures: Sequence[str] | None = None,
+    measures: Sequence[str | Measure] | None = None,
     strategies: Sequence[Strategy] | None = None,
     mix_strategies: bool = False,
 ) -> BatchValues:
@@ -83,7 +80,7 @@ def evaluate_batch(
             f"{len(all_results)} rankings and {len(all_relevant_docs)} sets of relevant ids: give one each"
         )
     used = _strategies(strategies, len(all_results), mix=mix_strategies)
-    chosen = [parse_measure(name) for name in measures] if measures is not None else default_measures(k_values)
+    chosen = default_measures(k_values) if measures is None else [_measure(each) for each in measures]
     cases = [
         Case(str(number), list(results), None if relevant is None else _grades(relevant))
         for number, (results, relevant) in enumerate(zip(all_results, all_relevant_docs, strict=True))
@@ -107,17 +104,64 @@ def evaluate_batch(
     return values
 
 
+def evaluate_run(
+    run: Mapping[str, Sequence[str] | Mapping[str, float]],
+    qrels: Mapping[str, Relevant],
+    measures: Iterable[str | Measure],
+) -> BatchValues:
+    """Return the means over the judged queries; a query that the run does not have scores as an empty ranking."""
+    unjudged = [query for query in run if query not in qrels]
+    if unjudged:
+        raise UsageError(
+            f"query {unjudged[0]!r} is in the run and not judged: leave it out, or judge it (empty scores 0)"
+        )
+    rankings = [_ranked(run.get(query, ())) for query in qrels]
+    return evaluate_batch(rankings, list(qrels.values()), measures=list(measures))
+
+
 def benchmark(
-    retriever: Callable[[str], Sequence[str]],
-    queries: Iterable[tuple[str, Relevant]],
+    retriever: Callable[..., Sequence[str]],
+    dataset: str | Dataset | DatasetLoader | Iterable[tuple[str, Relevant]],
     k_values: Sequence[int] = (1, 5, 10),
     *,
     measures: Sequence[str] | None = None,
 ) -> BatchValues:
-    """Ask the retriever every query and return the means; each query comes with its relevant ids."""
-    asked = list(queries)
-    found = [retriever(text) for text, _ in asked]
-    return evaluate_batch(found, [relevant for _, relevant in asked], k_values, measures=measures)
+    """Ask the retriever every query and return the means.
+
+    Pairs are queries with their relevant ids. Of a dataset, the paths of the files that hold gold are relevant, with
+    their highest grade; where it has several repositories, the retriever is called with ``repo=NAME`` too.
+    """
+    loaded = DATASETS.create(dataset) if isinstance(dataset, str) else dataset
+    if isinstance(loaded, Dataset) or hasattr(loaded, "load"):
+        whole = loaded if isinstance(loaded, Dataset) else loaded.load()
+        several = len(whole.repositories) > 1
+        found = [retriever(each.text, **({"repo": each.repo} if several else {})) for each in whole.queries]
+        relevant = _gold_files(whole)
+        judged: list[Relevant] = [relevant[each.id] for each in whole.queries]
+    else:
+        asked = list(loaded)
+        found, judged = [retriever(text) for text, _ in asked], [each for _, each in asked]
+    return evaluate_batch(found, judged, k_values, measures=measures)
+
+
+def _gold_files(dataset: Dataset) -> dict[str, dict[str, float]]:
+    """Return query id → path → the highest grade of its annotations."""
+    found: dict[str, dict[str, float]] = {query.id: {} for query in dataset.queries}
+    for note in dataset.annotations:
+        grades = found[note.query_id]
+        grades[note.path] = max(note.grade, grades.get(note.path, 0.0))
+    return found
+
+
+def _ranked(results: Sequence[str] | Mapping[str, float]) -> Sequence[str]:
+    """Return the ids, best first; equal scores are ordered by id, so that the order of a mapping does not matter."""
+    if not isinstance(results, Mapping):
+        return results
+    return sorted(results, key=lambda item: (-results[item], item))
+
+
+def _measure(measure: str | Measure) -> Measure:
+    return measure if isinstance(measure, Measure) else parse_measure(measure)
 
 
 def default_measures(k_values: Sequence[int]) -> list[Measure]:

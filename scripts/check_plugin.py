@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evaluation.kinds import KINDS
+
 if TYPE_CHECKING:
     from chunkers.findings import Finding
 
-_KINDS = ("chunker", "embedder", "retriever", "dataset", "measure")
 _EXAMPLES = """\b
 Examples:
   chunkbench check-plugin chunker my_chunker.py:Paragraphs,blank=2
@@ -22,7 +23,7 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("kind", type=click.Choice(_KINDS))
+@click.argument("kind", type=click.Choice(KINDS))
 @click.argument("spec")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every rule.")
 def command(*, kind: str, spec: str, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from chunkers.plugins import Parameter, Registry
+from chunkers.plugins import Parameter
 
 _KINDS = ("chunkers", "embedders", "retrievers", "datasets", "measures", "rules")
 _ONLY_IN_JSON = {"aliases", "citation", "properties", "direction", "range", "looked", "pattern", "definition", "broken"}
@@ -42,7 +42,9 @@ def _rows(kind: str) -> list[dict[str, Any]]:
         from ground_truth.rules import describe_rules
 
         return [{"name": name, "what": what} for name, what in describe_rules().items()]
-    registry = _registry(kind)
+    from evaluation.kinds import registry_of
+
+    registry = registry_of(kind.removesuffix("s"))
     extra: Mapping[str, Mapping[str, Any]] = _facts(kind)
     rows = []
     for each in registry.listed():
@@ -76,24 +78,6 @@ def _facts(kind: str) -> dict[str, dict[str, Any]]:
             for row in availability()
         }
     return {}
-
-
-def _registry(kind: str) -> Registry[Any]:
-    if kind == "measures":
-        from evaluation.measures.registry import MEASURES
-
-        return MEASURES
-    from chunkers.registry import CHUNKERS
-    from ground_truth.registry import DATASETS
-    from indexing.registry import ENCODERS, RETRIEVERS
-
-    kinds: dict[str, Registry[Any]] = {
-        "chunkers": CHUNKERS,
-        "embedders": ENCODERS,
-        "retrievers": RETRIEVERS,
-        "datasets": DATASETS,
-    }
-    return kinds[kind]
 
 
 def _cell(value: object) -> str:

@@ -20,7 +20,7 @@ from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset
 from evaluation.experiment.ranking_depth import largest_budgets
 from evaluation.experiment.store import StageKey, Store
 from evaluation.measures.measure import Measure
-from evaluation.measures.registry import parse_measure
+from evaluation.measures.registry import parse_measure, remember_measure
 from evaluation.types import CellKey
 from ground_truth.registry import DATASETS
 from ground_truth.rules import Rule, parse_rule
@@ -63,7 +63,11 @@ class Session:
     @classmethod
     def resolve(cls, config: ExperimentConfig, cache: Path, *, plugins: Mapping[str, object] | None = None) -> Session:
         """Return the session of an experiment; raise for any plug-in, measure or rule that cannot be made."""
-        session = cls(_canonical(config), cache, plugins=plugins)
+        given = dict(plugins or {})
+        measures = {name: _measure(given.get(name), name) for name in (*config.measures, config.headline)}
+        for measure in measures.values():
+            remember_measure(measure)
+        session = cls(_canonical(config, measures), cache, plugins=given | {m.name: m for m in measures.values()})
         axes: tuple[tuple[Registry[Any], tuple[str, ...]], ...] = (
             (CHUNKERS, config.chunkers),
             (ENCODERS, config.embedders),
@@ -91,7 +95,7 @@ class Session:
     @functools.cached_property
     def measures(self) -> tuple[Measure, ...]:
         """The measures of every cell."""
-        return tuple(parse_measure(name) for name in self.config.measures)
+        return tuple(_measure(self._given.get(name), name) for name in self.config.measures)
 
     @functools.cached_property
     def budgets_read(self) -> Mapping[SizeUnit, int]:
@@ -236,12 +240,16 @@ def _session_here(description: _Description) -> Session:
     return _here[digest]
 
 
-def _canonical(config: ExperimentConfig) -> ExperimentConfig:
+def _measure(given: object, name: str) -> Measure:
+    return given if isinstance(given, Measure) else parse_measure(name)
+
+
+def _canonical(config: ExperimentConfig, measures: Mapping[str, Measure]) -> ExperimentConfig:
     """Return the config with canonical measure names; raise for a rule or a measure that does not fit."""
     parse_rule(config.rule)
-    for name in config.measures:
-        cutoff = getattr(parse_measure(name), "cutoff", None) or 0
+    for name, measure in measures.items():
+        cutoff = measure.cutoff or 0
         if cutoff > config.depth:
             raise UsageError(f"{name} looks at {cutoff} results, but depth is {config.depth}: write depth = {cutoff}")
-    names = tuple(dict.fromkeys(parse_measure(name).name for name in config.measures))
-    return config.model_copy(update={"measures": names, "headline": parse_measure(config.headline).name})
+    names = tuple(dict.fromkeys(measures[name].name for name in config.measures))
+    return config.model_copy(update={"measures": names, "headline": measures[config.headline].name})

@@ -140,7 +140,17 @@ def parse_measure(name: str) -> Measure:
 
     A measure of one's own is written as my_measures.py:Class,cutoff=5 or as my_measures:Class,cutoff=5.
     """
-    return _own_measure(name) or _registered(name)
+    return _own_measure(name) or _remembered.get(name) or _registered(name)
+
+
+_remembered: dict[str, Measure] = {}
+"""Measures of one's own that this process has been given, by name: tables and verdicts know them by name alone."""
+
+
+def remember_measure(measure: Measure) -> None:
+    """Let `parse_measure` find a measure that is not registered by its name; the last one of a name counts."""
+    if measure.label not in measure_names() and f"{measure.label}@B" not in measure_names():
+        _remembered[measure.name] = measure
 
 
 def _own_measure(name: str) -> Measure | None:

@@ -1,0 +1,93 @@
+"""An experiment from Python: plug-in objects wherever the command line has specs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chunkers.errors import UsageError
+from chunkers.plugins import Registry, Spelled
+from chunkers.registry import CHUNKERS
+from chunkers.tokens import usable_cache
+from evaluation.config import make_config
+from evaluation.experiment.executors import make_executor
+from evaluation.experiment.matching import match_sizes
+from evaluation.experiment.run import run_experiment
+from evaluation.experiment.session import Session
+from evaluation.measures.registry import MEASURES
+from evaluation.results.types import Results
+from ground_truth.datasets.in_memory import InMemory
+from ground_truth.registry import DATASETS
+from ground_truth.types import Dataset
+from indexing.registry import ENCODERS, RETRIEVERS
+
+_REGISTRIES: dict[str, Registry[Any]] = {
+    "chunkers": CHUNKERS,
+    "embedders": ENCODERS,
+    "retrievers": RETRIEVERS,
+    "measures": MEASURES,
+}
+
+
+class _Axis(NamedTuple):
+    """The specs of one axis, and the objects among them."""
+
+    specs: tuple[str, ...]
+    objects: tuple[Spelled, ...]
+
+
+def run_objects(
+    source: object,
+    axes: Mapping[str, Iterable[Any]],
+    *,
+    annotations: str | Path | None,
+    engine: str,
+    jobs: int | None,
+    options: Mapping[str, Any],
+) -> Results:
+    """Return the results of comparing these plug-ins on this source."""
+    spelled = {name: _axis(_REGISTRIES[name], items) for name, items in axes.items()}
+    spelled["datasets"] = _datasets(source, annotations)
+    if "baseline" in options and not isinstance(options["baseline"], str):
+        options = {**options, "baseline": CHUNKERS.spell(options["baseline"]).spec}
+    objects = [each for axis in spelled.values() for each in axis.objects]
+    local = next((each.only_here for each in objects if each.only_here), "")
+    if local and engine != "serial":
+        raise UsageError(f"engine={engine!r} cannot be used: {local}, or use engine='serial'")
+    chosen = {name: axis.specs for name, axis in spelled.items() if axis.specs}
+    config = make_config({**options, **chosen, "run": {"engine": engine, "jobs": jobs}}, source="compare")
+    plugins = {each.spec: each.plugin for each in objects}
+    session, _ = match_sizes(Session.resolve(config, usable_cache(), plugins=plugins))
+    return run_experiment(session, make_executor(engine, jobs))
+
+
+def _axis(registry: Registry[Any], items: Iterable[Any]) -> _Axis:
+    listed = [items] if isinstance(items, str) else list(items)
+    found = [item if isinstance(item, str) else registry.spell(item) for item in listed]
+    specs = tuple(item if isinstance(item, str) else item.spec for item in found)
+    return _Axis(specs, tuple(item for item in found if not isinstance(item, str)))
+
+
+def _datasets(source: object, annotations: str | Path | None) -> _Axis:
+    if source is None:
+        if annotations is not None:
+            raise UsageError("annotations need the folder they are about: compare(folder, annotations=file)")
+        return _Axis((), ())
+    found = [_dataset(each, annotations) for each in (source if isinstance(source, (list, tuple)) else [source])]
+    return _Axis(tuple(each.spec for each in found), tuple(each for each in found if each.plugin is not None))
+
+
+def _dataset(source: Any, annotations: str | Path | None) -> Spelled:  # noqa: ANN401 - whatever the caller has
+    """Return the spec of one source, with its loader where that is an object."""
+    if isinstance(source, Dataset):
+        only_here = f"the dataset {source.name!r} is an object of this process: give its loader"
+        return Spelled(source.name, InMemory(dataset=source), only_here)
+    if not isinstance(source, (str, Path)):
+        return DATASETS.spell(source)
+    if Path(source).is_dir():
+        spec = f"annotations:path={annotations},root={source}" if annotations else f"mined:root={source}"
+        return Spelled(spec, None, "")
+    if isinstance(source, Path):
+        raise UsageError(f"{source} is not a folder")
+    return Spelled(source, None, "")
