@@ -14,7 +14,7 @@ from chunkers.plugins import nearest
 from ground_truth.types import Annotation, Query
 
 MAX_PROBLEMS = 20
-Mask = Literal["docstrings"]
+Mask = Literal["docstrings", "comments"]
 
 
 class AnnotationRow(BaseModel):
@@ -29,10 +29,19 @@ class AnnotationRow(BaseModel):
     start_line: int = Field(ge=1, strict=True, description="First line, counted from 1.")
     end_line: int = Field(ge=1, strict=True, description="Last line, inclusive.")
     relevance: float = Field(default=1.0, ge=0, le=1000, strict=True, description="Grade; 0 means judged irrelevant.")
+    alternative: str = Field(
+        default="",
+        description="Names the answer that this span is a part of: any one of a query's answers suffices.",
+    )
+    kind: str = Field(default="", description="How a mined query was made: docstrings, comments or commits.")
+    category: str = Field(default="", description="The class of question, where there are classes.")
     commit: str | None = Field(default=None, pattern=r"^[0-9a-fA-F]{7,64}$", description="The commit it was read at.")
     language: str | None = Field(default=None, description="Language of the file; for the reader.")
     expected: str | None = Field(default=None, description="Text of the expected answer.")
-    mask: Mask | None = Field(default=None, description="What is blanked in the repository before it is indexed.")
+    mask: Mask | None = Field(
+        default=None,
+        description="What no index shows: docstrings, or these and comments.",
+    )
 
 
 class Row(NamedTuple):
@@ -91,14 +100,19 @@ def queries_of(rows: Sequence[Row]) -> tuple[Query, ...]:
     for _, row in rows:
         known = found.get(row.query_id)
         if known is None or (known.expected is None and row.expected is not None):
-            found[row.query_id] = Query(row.query_id, row.query, row.repo, expected=row.expected)
+            found[row.query_id] = Query(
+                row.query_id, row.query, row.repo, expected=row.expected, kind=row.kind, category=row.category
+            )
     return tuple(found.values())
 
 
 def annotations_of(rows: Sequence[Row]) -> tuple[Annotation, ...]:
     """Return one annotation per row."""
     return tuple(
-        Annotation(row.query_id, row.repo, row.file, row.start_line, row.end_line, row.relevance) for _, row in rows
+        Annotation(
+            row.query_id, row.repo, row.file, row.start_line, row.end_line, row.relevance, alternative=row.alternative
+        )
+        for _, row in rows
     )
 
 
@@ -149,7 +163,7 @@ def _explain(detail: dict[str, Any]) -> tuple[str, str]:
         "start_line": "lines are whole numbers counted from 1",
         "end_line": "lines are whole numbers counted from 1",
         "commit": "write the commit's hexadecimal hash",
-        "mask": "write docstrings, or leave it out",
+        "mask": "write docstrings or comments, or leave it out",
     }
     what = "query is empty" if name == "query" and detail["type"].startswith("string_pattern") else f"{name} is {value}"
     return what, remedies.get(name, detail["msg"].lower())

@@ -38,7 +38,7 @@ def test_what_is_mined_loads_as_a_masked_dataset(repo: Path, tmp_path: Path) -> 
     out = tmp_path / "mined.jsonl"
     done = mine(str(repo), "--limit", "3", "--out", str(out))
     assert done.returncode == 0, done.stderr
-    assert "3 queries kept; dropped: 1 over the cap" in done.stderr
+    assert "3 queries kept; dropped: 1 over the cap; go 100% of the code and 3 queries" in done.stderr
     dataset = Annotations(path=str(out), root=str(repo)).load()
     assert len(dataset.queries) == 3
     assert all(query.text.startswith("moves the") for query in dataset.queries)
@@ -55,6 +55,34 @@ def test_counts_as_json_and_rows_on_stdout(repo: Path, tmp_path: Path) -> None:
     assert (told["kept"], told["dropped"]) == (4, {})
 
 
+def test_several_kinds_are_one_file(repo: Path, tmp_path: Path) -> None:
+    """Rows name their kind, all hide the same text, and each kind has its own counts."""
+    inner = "\t// Collect every prime factor of the window sizes.\n\tfor n := range a {\n\t\tb += n\n\t}\n"
+    (repo / "n.go").write_text("package m\n\nfunc Sum(a []int) int {\n\tb := 0\n" + inner + "\treturn b\n}\n")
+    out = tmp_path / "x.jsonl"
+    told = json.loads(mine(str(repo), "--kind", "docstrings", "--kind", "comments", "--out", str(out), "--json").stdout)
+    assert {kind: counts["kept"] for kind, counts in told["kinds"].items()} == {"docstrings": 4, "comments": 1}
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(row["kind"], row["mask"]) for row in rows] == [("docstrings", "comments")] * 4 + [("comments", "comments")]
+    assert (rows[-1]["query"], rows[-1]["start_line"], rows[-1]["end_line"]) == (
+        "Collect every prime factor of the window sizes.",
+        6,
+        9,
+    )
+    kinds = {query.kind for query in Annotations(path=str(out), root=str(repo)).load().queries}
+    assert kinds == {"docstrings", "comments"}
+
+
+def test_no_result_says_which_languages_were_seen_and_why(tmp_path: Path) -> None:
+    """Whoever gets nothing learns what was looked at."""
+    (tmp_path / "a.c").write_text("/* Adds. */\nint add(int a)\n{\n  return a;\n}\n")
+    done = mine(str(tmp_path))
+    assert done.returncode == 2
+    assert "c 100% of the code and 0 queries" in done.stderr
+    assert "1 trivial body" in done.stderr
+    assert "--kind comments" in done.stderr
+
+
 def test_nothing_is_overwritten_or_half_written(repo: Path, tmp_path: Path) -> None:
     """An existing file stays unless --force; a folder without queries leaves no file."""
     out = tmp_path / "mined.jsonl"
@@ -65,7 +93,7 @@ def test_nothing_is_overwritten_or_half_written(repo: Path, tmp_path: Path) -> N
     (tmp_path / "empty").mkdir()
     done = mine(str(tmp_path / "empty"), "--out", str(tmp_path / "none.jsonl"))
     assert done.returncode == 2
-    assert "gives no queries by docstrings" in done.stderr
+    assert "gives no queries. docstrings: 0 queries kept" in done.stderr
     assert not (tmp_path / "none.jsonl").exists()
 
 

@@ -101,3 +101,51 @@ def test_a_clone_is_a_dataset_of_snapshots(clone: Path) -> None:
     assert len(dataset.queries) == len(dataset.repositories) == 2
     assert gold_spans(dataset.annotations, annotated_lines(dataset)).keys() == {query.id for query in dataset.queries}
     assert dataset.mined
+
+
+def _commit(folder: Path, message: str, files: dict[str, str | None]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            (folder / name).unlink()
+        else:
+            (folder / name).write_text(text)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", message)
+
+
+def test_generated_moved_and_test_files_are_no_gold(tmp_path: Path) -> None:
+    """The grammar is gold and not the parser made from it; a file that moves away answers nothing; nor do tests."""
+    git(tmp_path, "init", "-q", "-b", "main")
+    parser = "/* A Bison parser, made by GNU Bison 3.0. */\nint state = {};\n"
+    rule = "%%\nexpr: A {{ {} }} ;\n"
+    files = {"parse.y": rule.format(1), "parse.c": parser.format(1), "old/a.c": "int a;\n", "testsuite/t.c": "int t;\n"}
+    _commit(tmp_path, "Begin with all of the files", {**files})
+    _commit(tmp_path, "Count the states of the parser", {"parse.y": rule.format(2), "parse.c": parser.format(2)})
+    _commit(tmp_path, "Build the parser once more today", {"parse.c": parser.format(3)})
+    _commit(tmp_path, "Keep the sources in another folder", {"old/a.c": None, "new/a.c": "int a;\n"})
+    _commit(tmp_path, "Check the sums of larger numbers", {"testsuite/t.c": "int u;\n"})
+    mined = mine_commits(tmp_path, name="r")
+    assert [(query.text, query.kind) for query in mined.queries] == [("Count the states of the parser", "commits")]
+    assert [note.path for note in mined.annotations] == ["parse.y"]
+    assert mined.dropped == {
+        "first commit": 1,
+        "changes generated files only": 1,
+        "only moves or deletes files": 1,
+        "no source lines changed": 1,
+    }
+
+
+def test_what_a_squash_repeats_is_asked_once(tmp_path: Path) -> None:
+    """The list of squashed commits and the subject said twice are gone; the same message twice is one query."""
+    git(tmp_path, "init", "-q", "-b", "main")
+    _commit(tmp_path, "Begin with all of the files", {"a.c": "int a = 0;\n"})
+    message = (
+        "Handle empty rows of tables (#12)\n\n* Handle empty rows of tables\n* wip\n\nHandle empty rows of tables.\n\n"
+    )
+    _commit(tmp_path, message + "Rows without cells were read as cells.", {"a.c": "int a = 1;\n"})
+    _commit(tmp_path, message + "Rows without cells were read as cells!", {"a.c": "int a = 2;\n"})
+    mined = mine_commits(tmp_path, name="r")
+    texts = {query.text.rstrip(".!") for query in mined.queries}
+    assert texts == {"Handle empty rows of tables Rows without cells were read as cells"}
+    assert mined.dropped == {"first commit": 1, "same message as another": 1}

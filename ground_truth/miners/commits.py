@@ -8,11 +8,13 @@ from collections import Counter
 from pathlib import Path
 
 from chunkers.errors import UsageError
-from ground_truth.git import Commit, changes, commits, is_git, resolve_ref, revisions
+from ground_truth.generated_code import is_generated
+from ground_truth.git import Commit, changes, commits, is_git, list_tree, read_blobs, resolve_ref, revisions
 from ground_truth.miners.query_text import MIN_WORDS
+from ground_truth.miners.selection import normalised
 from ground_truth.miners.types import Mined
 from ground_truth.patches import FilePatch, merged, parse_patch
-from ground_truth.source_paths import has_test_word, is_source
+from ground_truth.source_paths import has_test_word, is_source, is_test_file
 from ground_truth.types import Annotation, Query
 
 MAX_CHANGED_LINES = 200
@@ -30,16 +32,25 @@ _FORMATTING = re.compile(
     re.IGNORECASE,
 )
 _TRAILER = re.compile(r"^[A-Z][A-Za-z-]+(-by|-off-by|-id|-on): .*$|^(https?://\S+|git-svn-id:.*)$", re.MULTILINE)
+_SQUASHED = re.compile(r"\s*(?:[*-] |commit [0-9a-f]{7,}|[0-9a-f]{7,40} )|\s*-{3,}\s*$")
 _REFERENCE = re.compile(
     r"\s*\((?:#\d+|gh-\d+)(?:,\s*#\d+)*\)|\b(?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?):? #\d+\b\.?", re.IGNORECASE
 )
 
 
 def _query(commit: Commit) -> str:
-    """Return the message without trailers and issue numbers, up to a readable length."""
-    body = _TRAILER.sub("", commit.body).strip().split("\n\n")[0]
-    text = _REFERENCE.sub("", " ".join(f"{commit.subject}\n{body}".split()))
-    return " ".join(text.split()[:MAX_QUERY_WORDS])
+    """Return the message without trailers, issue numbers and what a squash repeats, up to a readable length."""
+    subject = _REFERENCE.sub("", commit.subject).strip()
+    paragraphs = (_prose(part, subject) for part in _TRAILER.sub("", commit.body).strip().split("\n\n"))
+    body = next(filter(None, paragraphs), "")
+    return " ".join(f"{subject} {body}".split()[:MAX_QUERY_WORDS])
+
+
+def _prose(paragraph: str, subject: str) -> str:
+    """Return a paragraph without the list of commits that a squash makes, and without the subject once more."""
+    lines = [line for line in paragraph.split("\n") if not _SQUASHED.match(line)]
+    text = " ".join(_REFERENCE.sub("", " ".join(lines)).split())
+    return "" if normalised(text) in ("", normalised(subject)) else text
 
 
 def mine_commits(
@@ -58,15 +69,22 @@ def mine_commits(
     parents: dict[str, str] = {}
     hopeful = [one for one in _history(clone, revision) if not _note(dropped, _message_reason(one))]
     hopeful.sort(key=lambda one: hashlib.sha256(f"{seed}\0{one.id}".encode()).digest())
+    asked: set[str] = set()
     for position, commit in enumerate(hopeful):
         if limit is not None and len(queries) == limit:
             dropped["over the cap"] += len(hopeful) - position
             break
+        if _note(dropped, "same message as another" if normalised(_query(commit)) in asked else ""):
+            continue
         patches = _patches(clone, commit)
         if _note(dropped, _change_reason(patches, max_files)):
             continue
+        patches = _without_generated(clone, commit, patches)
+        if _note(dropped, "" if patches else "changes generated files only"):
+            continue
+        asked.add(normalised(_query(commit)))
         query_id, repo = f"{name}:{commit.id[:12]}", f"{name}@{commit.parents[0][:12]}"
-        queries.append(Query(query_id, _query(commit), repo, group=name))
+        queries.append(Query(query_id, _query(commit), repo, group=name, kind="commits"))
         parents[query_id] = commit.parents[0]
         notes += [
             Annotation(query_id, repo, patch.old_path or "", lines.first, lines.last)
@@ -105,12 +123,25 @@ def _patches(clone: Path, commit: Commit) -> list[FilePatch]:
     return parse_patch(patch, where=f"{clone} commit {commit.id[:12]}")
 
 
+def _without_generated(clone: Path, commit: Commit, patches: list[FilePatch]) -> list[FilePatch]:
+    """Return the gold of a commit without files that a program wrote: where their source changed, that is left."""
+    gold = {patch.old_path: patch for patch in _gold_files(patches)}
+    blobs = {blob.path: blob.object_id for blob in list_tree(clone, commit.parents[0])}
+    known = [path for path in gold if path in blobs]
+    contents = dict(zip(known, read_blobs(clone, [blobs[path] for path in known]), strict=True))
+    return [patch for path, patch in gold.items() if path and not is_generated(path, contents.get(path, b""), blobs)]
+
+
+def _may_be_gold(patch: FilePatch) -> bool:
+    """Return whether a change is of source lines that stay: a file that is moved away or deleted answers nothing."""
+    path = patch.old_path
+    if path is None or patch.new_path is None or not patch.changed or not is_source(path):
+        return False
+    return not (has_test_word(path) or is_test_file(path))
+
+
 def _gold_files(patches: list[FilePatch]) -> list[FilePatch]:
-    return [
-        patch
-        for patch in patches
-        if patch.old_path and patch.changed and is_source(patch.old_path) and not has_test_word(patch.old_path)
-    ]
+    return [patch for patch in patches if _may_be_gold(patch)]
 
 
 def _change_reason(patches: list[FilePatch], max_files: int) -> str:
@@ -119,7 +150,8 @@ def _change_reason(patches: list[FilePatch], max_files: int) -> str:
         return "only new files, whitespace or binary changes" if patches else "changes whitespace only"
     gold = _gold_files(patches)
     if not gold:
-        return "no source lines changed"
+        is_away = all(patch.new_path is None for patch in patches if patch.changed)
+        return "only moves or deletes files" if is_away else "no source lines changed"
     if len(patches) > 4 * max_files or len(gold) > max_files:
         return "too many files"
     changed = sum(lines.last - lines.first + 1 for patch in gold for lines in patch.changed)

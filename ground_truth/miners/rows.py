@@ -3,39 +3,54 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from chunkers.languages import language_of
-from chunkers.sources import walk
+from chunkers.sources import Repository, walk
 from ground_truth.annotations import AnnotationRow, Mask
 from ground_truth.git import is_named_bare, resolve_ref
 from ground_truth.git_snapshot import take_snapshot
+from ground_truth.miners.comments import mine_comments
 from ground_truth.miners.commits import mine_commits
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.miners.types import Mined
 
+Kind = Literal["docstrings", "comments", "commits"]
+_CODE_MINERS: Mapping[Kind, Callable[..., Mined]] = {"docstrings": mine_docstrings, "comments": mine_comments}
 
-def mined_docstring_rows(repository: Path, *, limit: int, seed: int) -> tuple[list[AnnotationRow], Mined]:
-    """Return the documentation queries of a folder, or of the newest commit of a bare mirror named ``*.git``.
 
-    The rows ask for the documentation to be masked.
+def mined_rows(
+    repository: Path, kinds: Sequence[Kind], *, limit: int, seed: int, max_files: int
+) -> tuple[list[AnnotationRow], dict[Kind, Mined]]:
+    """Return the queries of some kinds, at most ``limit`` of each, and what each kind kept and dropped.
+
+    Of a folder, or of the newest commit of a bare mirror named ``*.git``. Rows of documentation ask for documentation
+    to be hidden, those of comments for comments too: all of them search one corpus. A commit's rows name its parent.
     """
+    found: dict[Kind, Mined] = {}
+    code: tuple[Repository, str | None] | None = None
+    for kind in kinds:
+        if kind == "commits":
+            name = repository.resolve().name.removesuffix(".git")
+            found[kind] = mine_commits(repository, name=name, limit=limit, seed=seed, max_files=max_files)
+            continue
+        code = code or _code(repository)
+        mined = _CODE_MINERS[kind](code[0], limit=limit, seed=seed)
+        commits = dict.fromkeys((query.id for query in mined.queries), code[1]) if code[1] else {}
+        found[kind] = dataclasses.replace(mined, commits=commits)
+    mask: Mask = "comments" if "comments" in found else "docstrings"
+    rows = [row for kind, mined in found.items() for row in _rows(mined, mask=None if kind == "commits" else mask)]
+    return rows, found
+
+
+def _code(repository: Path) -> tuple[Repository, str | None]:
+    """Return the files that are read, and their commit where they come from a bare mirror."""
     if not is_named_bare(repository):
-        mined = mine_docstrings(walk(repository), limit=limit, seed=seed)
-        return _rows(mined, mask="docstrings"), mined
+        return walk(repository), None
     head = resolve_ref(repository, "HEAD")
-    found = take_snapshot(repository, head, name=repository.resolve().name.removesuffix(".git"))
-    mined = mine_docstrings(found, limit=limit, seed=seed)
-    mined = dataclasses.replace(mined, commits={query.id: head for query in mined.queries})
-    return _rows(mined, mask="docstrings"), mined
-
-
-def mined_commit_rows(repository: Path, *, limit: int, seed: int, max_files: int) -> tuple[list[AnnotationRow], Mined]:
-    """Return the commit queries of a clone; each row names the parent commit that is searched."""
-    mined = mine_commits(
-        repository, name=repository.resolve().name.removesuffix(".git"), limit=limit, seed=seed, max_files=max_files
-    )
-    return _rows(mined, mask=None), mined
+    return take_snapshot(repository, head, name=repository.resolve().name.removesuffix(".git")), head
 
 
 def _rows(mined: Mined, *, mask: Mask | None) -> list[AnnotationRow]:
@@ -49,6 +64,8 @@ def _rows(mined: Mined, *, mask: Mask | None) -> list[AnnotationRow]:
             start_line=note.start_line,
             end_line=note.end_line,
             relevance=note.grade,
+            alternative=note.alternative,
+            kind=queries[note.query_id].kind,
             commit=mined.commits.get(note.query_id),
             language=language_of(note.path),
             mask=mask,

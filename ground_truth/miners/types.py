@@ -67,3 +67,22 @@ class Mined:
                 for language, share in self.languages.items()
             }
         return told
+
+    def summary(self) -> str:
+        """Return in one line what was kept, what was dropped and why, and which languages were seen."""
+        reasons = sorted(self.dropped.items(), key=lambda item: (-item[1], item[0]))
+        dropped = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
+        told = f"{len(self.queries)} queries kept; dropped: {dropped or 'none'}"
+        code = sum(share.code_bytes for share in self.languages.values())
+        if not code:
+            return told
+        shares = ", ".join(
+            f"{language} {share.code_bytes / code:.0%} of the code and {share.queries} queries"
+            for language, share in self.languages.items()
+            if share.queries or share.code_bytes >= _SEEN * code
+        )
+        return f"{told}; {shares}"
+
+
+_SEEN = 0.01
+"""A language with less of the code than this, and no query, is not worth a word."""
