@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -40,6 +41,56 @@ class TextCase:
     """Every chunk of the files that hold gold, retrieved or not: for measures that ask where the chunker cut."""
 
 
+@dataclass(frozen=True, eq=False)
+class SearchSpace:
+    """Every chunk that a query chooses from, retrieved or not: what a random or a perfect ranking is made of."""
+
+    spans: np.ndarray
+    """A row (file, start, end) per chunk, ascending; ``file`` indexes the rulers of the cases."""
+    sizes: Mapping[SizeUnit, np.ndarray]
+    """Units of each chunk's text."""
+    headers: Mapping[SizeUnit, np.ndarray] = field(default_factory=dict)
+    """Units of each chunk's header, where there are any."""
+    depth: int | None = None
+    """The length at which rankings of ids end; None where they go on to the last chunk."""
+    memory: dict[object, object] = field(default_factory=dict, repr=False)
+    """What is computed once for all queries that share the space; it lives as long as the space."""
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @functools.cached_property
+    def overlaps(self) -> bool:
+        """Whether any byte belongs to two chunks."""
+        file, start, end = self.spans.T
+        same = file[1:] == file[:-1]
+        return bool(np.any(same & (start[1:] < end[:-1])))
+
+    @functools.cached_property
+    def folds(self) -> int:
+        """The greatest number of chunks that hold the same byte."""
+        file, start, end = self.spans.T
+        room = int(end.max(initial=0)) + 1
+        # An end counts before a start at the same byte.
+        points = np.concatenate((file * room + end, file * room + start))
+        steps = np.concatenate((np.full(len(end), -1), np.ones(len(start), dtype=np.int64)))
+        return max(1, int(np.cumsum(steps[np.argsort(points, kind="stable")]).max(initial=1)))
+
+    def costs(self, unit: SizeUnit) -> np.ndarray:
+        """Return the units that reading each chunk costs, header included."""
+        header = self.headers.get(unit)
+        return self.sizes[unit] if header is None else self.sizes[unit] + header
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One of several equally good answers to a query: what is relevant and where the gold is, if this one is meant."""
+
+    grades: Mapping[str, float] | None
+    gold: Sequence[TextSpan] = ()
+    nuggets: Mapping[str, frozenset[int]] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One query and all that any measure may ask about it; a part that no chosen measure needs may be None."""
@@ -56,6 +107,15 @@ class Case:
     """Every chunk that touches gold, retrieved or not → the gold regions it touches."""
     reference: Sequence[str] | None = None
     """A full reference ranking, for rank correlation."""
+    space: SearchSpace | None = None
+    """What the query chose from, for chance levels and ceilings; queries of one repository share it."""
+    answers: Sequence[Answer] = ()
+    """The alternatives, where any one of several answers suffices; then all other fields are of their union.
+
+    Each measure scores the ranking against every answer as if it were the only one, and the best score counts: showing
+    one answer whole is a perfect score, and showing a half of each is a half. Measures without a direction, such as
+    the number of relevant chunks, look at the union.
+    """
 
 
 Scores = Mapping[str, Mapping[str, float]]

@@ -1,56 +1,238 @@
-"""Chance levels: the closed forms are the simulated means."""
+"""Chance levels and ceilings by name: equal to every ranking there is, over thousands of small worlds."""
 
 from __future__ import annotations
 
 import math
-from itertools import permutations
+from dataclasses import replace
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 
+from chunkers.errors import UsageError
 from chunkers.sizes import Ruler
 from evaluation.measures import aggregate, evaluate, parse_measure, uncovered
-from evaluation.measures.chance import chance_corrected, chance_level, closed_form
-from evaluation.types import Case, TextCase, TextSpan
+from evaluation.measures import ceiling as ceilings
+from evaluation.measures.arrivals import Arrivals
+from evaluation.measures.ceiling import ceiling
+from evaluation.measures.chance import chance, closed_form, simulated
+from evaluation.types import Answer, Case, SearchSpace, TextCase, TextSpan
 
 IDS = ["a", "b", "c", "d", "e", "f"]
 LABELS = "ndcg ndcg_exp precision precision_returned recall hit mrr map ap_capped".split()
+TEXT = "naurc recall precision ndcg_text iou".split()
+WORLDS = 2000
 
 
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize(("cutoff", "depth"), [(3, 6), (5, 4), (1, 6)])
 def test_closed_forms_are_exact(label: str, cutoff: int, depth: int) -> None:
-    """The closed form is the mean over every ranking there is."""
+    """The closed form is the mean over every ranking there is, and the ceiling the best of them."""
     measure = parse_measure(f"{label}@{cutoff}")
     grades: dict[str, float] = {"a": 2, "b": 1, "c": 1, "d": 0}
     rankings = sorted(set(permutations(IDS, depth)))
     scores = evaluate([measure], [Case(str(i), r, grades) for i, r in enumerate(rankings)])
-    mean = np.mean([row[measure.name] for row in scores.values()])
-    assert closed_form(measure, Case("q", [], grades), population=6, depth=depth) == pytest.approx(mean, abs=1e-9)
+    values = [row[measure.name] for row in scores.values()]
+    space = SearchSpace(np.zeros((6, 3), np.int64), {}, depth=depth)
+    case = Case("q", [], grades, space=space)
+    assert closed_form(measure, case, population=6, depth=depth) == pytest.approx(np.mean(values), abs=1e-9)
+    levels = [parse_measure(f"{level}({measure.name})") for level in ("chance", "ceiling")]
+    row = evaluate(levels, [case])["q"]
+    assert list(row.values()) == pytest.approx([np.mean(values), max(values)], abs=1e-9)
+
+
+def random_world(rng: np.random.Generator, *, overlap: bool = False) -> tuple[Case, list[TextSpan], list[int]]:
+    """Return a case over a file and a half, its chunks in order, and their headers."""
+    lengths = [int(rng.integers(4, 13)), int(rng.integers(0, 5))]
+    chunks = []
+    for file, length in enumerate(lengths):
+        cuts = sorted({0, length, *rng.integers(0, length + 1, 2).tolist()})
+        for start, end in pairwise(cuts):
+            chunks.append(TextSpan(file, start, min(length, end + int(rng.integers(0, 4)) * overlap)))
+    starts = [np.flatnonzero(rng.random(length) < 0.8) for length in lengths]
+    gold = []
+    for _ in range(int(rng.integers(1, 4))):
+        file = int(rng.integers(2)) if lengths[1] else 0
+        begin = int(rng.integers(lengths[file]))
+        gold.append(TextSpan(file, begin, int(rng.integers(begin + 1, lengths[file] + 1))))
+    headers = rng.integers(0, 3, len(chunks)).tolist() if rng.random() < 0.3 else [0] * len(chunks)
+    rulers = [Ruler(begins) for begins in starts]
+    sizes = [rulers[span.file].count(span.start, span.end) for span in chunks]
+    space = SearchSpace(
+        np.array(chunks), {"tokens": np.array(sizes)}, {"tokens": np.array(headers)} if any(headers) else {}
+    )
+    case = Case("q", [], None, TextCase([], gold, {"tokens": rulers}), space=space)
+    return case, chunks, headers
+
+
+def every_score(name: str, case: Case, chunks: list[TextSpan], headers: list[int]) -> np.ndarray:
+    """Return the scores of all rankings of the chunks."""
+    assert case.text is not None
+    cases = []
+    for number, order in enumerate(permutations(range(len(chunks)))):
+        results = [chunks[i] for i in order]
+        text = replace(case.text, results=results, headers={"tokens": [headers[i] for i in order]})
+        cases.append(replace(case, query_id=str(number), ranking=[str(i) for i in order], text=text, space=None))
+    return np.array([row[name] for row in evaluate([parse_measure(name)], cases).values()])
+
+
+def test_text_levels_are_exact_over_all_rankings() -> None:
+    """2,000 worlds with headers, cut gold and all sizes of budget: chance is the mean, the ceiling the maximum."""
+    rng = np.random.default_rng(1)
+    for number in range(WORLDS):
+        case, chunks, headers = random_world(rng)
+        name = f"{TEXT[number % len(TEXT)]}@{int(rng.integers(1, 20))}tok"
+        values = every_score(name, case, chunks, headers)
+        row = evaluate([parse_measure(f"chance({name})"), parse_measure(f"ceiling({name})")], [case])["q"]
+        assert list(row.values()) == pytest.approx([values.mean(), values.max()], abs=1e-9), (name, case)
+
+
+def test_ceilings_of_overlapping_chunks_are_exact() -> None:
+    """400 worlds of overlapping chunks, with text read again for free or charged."""
+    rng = np.random.default_rng(2)
+    for number in range(400):
+        case, chunks, headers = random_world(rng, overlap=True)
+        charged = "(charge_duplicates=true)" if number % 2 else ""
+        name = f"{TEXT[number % len(TEXT)]}@{int(rng.integers(1, 20))}tok{charged}"
+        values = every_score(name, case, chunks, headers)
+        assert ceiling(parse_measure(name), case) == pytest.approx(values.max(), abs=1e-9), (name, case)
+
+
+def test_chance_of_overlapping_chunks_is_simulated() -> None:
+    """Within four standard errors of the mean over all rankings, and the same at every call."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        case, chunks, headers = random_world(rng, overlap=True)
+        values = every_score("naurc@6tok", case, chunks, headers)
+        level = chance(parse_measure("naurc@6tok"), case)
+        assert level == pytest.approx(values.mean(), abs=4 * float(values.std()) / math.sqrt(400) + 1e-9)
+        assert level == chance(parse_measure("naurc@6tok"), case)
+
+
+def test_beyond_the_search_the_ceiling_is_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where every order cannot be tried, the densest chunks first reach the best score or come close below it."""
+    rng = np.random.default_rng(4)
+    gaps = []
+    for number in range(300):
+        case, _, _ = random_world(rng)
+        measure = parse_measure(f"{TEXT[number % len(TEXT)]}@{int(rng.integers(2, 20))}tok")
+        exact = ceiling(measure, case)
+        monkeypatch.setattr(ceilings, "EXACT", 0)
+        gaps.append(exact - ceiling(measure, case))
+        monkeypatch.undo()
+    assert min(gaps) >= -1e-9
+    assert np.mean(gaps) < 0.02
+
+
+def test_many_chunks_are_as_exact_as_few() -> None:
+    """Over 3,000 chunks the quadrature agrees with the mean reading: each unit is read with probability B/N."""
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(20, 400, 3000)
+    arrivals = Arrivals(sizes, 4000)
+    x = np.arange(arrivals.budget)
+    distinct, counts = np.unique(sizes, return_counts=True)
+    read = sum(
+        count * float(np.minimum(size, 4000 - x) @ arrivals.before(int(size)))
+        for size, count in zip(distinct, counts, strict=True)
+    )
+    assert read == pytest.approx(4000, rel=1e-9)
+
+
+def test_small_chunks_by_the_thousand_do_not_underflow() -> None:
+    """20,000 chunks of one unit: what is read before one is uniform over all places."""
+    before = Arrivals(np.ones(20_000, dtype=np.int64), 4000).before(1)
+    np.testing.assert_allclose(before, 1 / 20_000, rtol=1e-6)
+
+
+def test_normalised_is_0_at_chance_and_1_at_the_ceiling() -> None:
+    """Over all rankings the normalised mean is 0 and the best is 1; where chance is perfect nothing can be said."""
+    case, chunks, headers = random_world(np.random.default_rng(8))
+    assert case.text is not None
+    cases = []
+    for number, order in enumerate(permutations(range(len(chunks)))):
+        text = replace(case.text, results=[chunks[i] for i in order], headers={"tokens": [headers[i] for i in order]})
+        cases.append(replace(case, query_id=str(number), text=text))
+    values = [
+        row["normalised(naurc@6tok)"] for row in evaluate([parse_measure("normalized(naurc@6tok)")], cases).values()
+    ]
+    assert np.mean(values) == pytest.approx(0, abs=1e-9)
+    assert max(values) == pytest.approx(1, abs=1e-9)
+    everything = parse_measure("normalised(recall@1000tok)")
+    assert math.isnan(evaluate([everything], cases[:1])["0"][everything.name])
+
+
+def test_levels_take_over_the_meaning_of_their_measure() -> None:
+    """Name, unit, budget and words; levels of what has none are refused."""
+    level = parse_measure("Chance(naurc@4k_tokens)")
+    assert (level.name, level.unit, level.budget) == ("chance(naurc@4000tok)", "share", 4000)
+    assert level.needs == {"text", "space"}
+    assert parse_measure(level.name) == level
+    assert level.words.startswith("what a random ranking of the same chunks reaches: ")
+    for name in ("chance(ild@5)", "ceiling(tokens_to_recall(0.5))", "normalised(chance(ndcg@5))"):
+        with pytest.raises(UsageError, match="is not known"):
+            parse_measure(name)
+    with pytest.raises(UsageError, match="search space"):
+        evaluate([level], [Case("q", [], {}, TextCase([], [], {}))])
 
 
 def test_thresholds_and_queries_without_relevant_chunks() -> None:
     """A threshold changes what is relevant; with nothing relevant the chance level is 0."""
-    case = Case("q", [], {"a": 2, "b": 1})
-    assert chance_level(parse_measure("precision@2(rel>=2)"), case, IDS) == pytest.approx(1 / 6)
-    assert chance_level(parse_measure("hit@3"), Case("q", [], {}), IDS) == 0
+    space = SearchSpace(np.zeros((6, 3), np.int64), {})
+    case = Case("q", [], {"a": 2, "b": 1}, space=space)
+    assert chance(parse_measure("precision@2(rel>=2)"), case) == pytest.approx(1 / 6)
+    assert chance(parse_measure("hit@3"), replace(case, grades={})) == 0
 
 
-def test_measures_without_a_closed_form_are_simulated() -> None:
-    """Recall of text at half of the text is one half by chance, and the same seed gives the same value."""
+def test_of_several_answers_the_best_counts() -> None:
+    """2,000 worlds: every measure's score is its best over the answers taken alone, by brute force."""
+    rng = np.random.default_rng(9)
+    names = ["naurc@6tok", "recall@4tok", "ndcg@3", "recall@3", "file_rr", "tokens_to_recall(0.5)", "alpha_ndcg@3"]
+    measures = [parse_measure(name) for name in names]
+    cases, alone = [], []
+    for number in range(WORLDS):
+        case, chunks, _ = random_world(rng)
+        assert case.text is not None
+        order = rng.permutation(len(chunks)).tolist()
+        text = replace(case.text, results=[chunks[i] for i in order])
+        answers = []
+        for span in case.text.gold:
+            near = [
+                i for i, c in enumerate(chunks) if c.file == span.file and c.start < span.end and c.end > span.start
+            ]
+            answers.append(Answer({str(i): 1.0 for i in near}, [span], {str(i): frozenset({0}) for i in near}))
+        made = Case(f"q{number}", [str(i) for i in order], {}, text, nuggets={}, answers=answers)
+        cases.append(made)
+        alone.append(
+            [
+                Case(f"q{number}-{k}", made.ranking, a.grades, replace(text, gold=a.gold), nuggets=a.nuggets)
+                for k, a in enumerate(answers)
+            ]
+        )
+    found = evaluate(measures, cases)
+    apart = evaluate(measures, [variant for group in alone for variant in group])
+    for made, group in zip(cases, alone, strict=True):
+        for measure in measures:
+            values = [apart[variant.query_id][measure.name] for variant in group]
+            best = (
+                (np.nanmin if measure.direction == "lower" else np.nanmax) if not all(map(math.isnan, values)) else max
+            )
+            assert found[made.query_id][measure.name] == pytest.approx(best(values), nan_ok=True)
+
+
+def test_chance_of_several_answers_is_that_of_the_best() -> None:
+    """The expected best of two answers is above the chance of either; the ceiling is the higher of the two."""
     spans = [TextSpan(0, start, start + 10) for start in range(0, 60, 10)]
-    text = TextCase([], [TextSpan(0, 10, 20)], {"tokens": [Ruler(np.arange(60))]})
-    measure, case = parse_measure("recall@30tok"), Case("q", [], {}, text)
-    level = chance_level(measure, case, IDS, spans=spans, samples=2000)
-    assert level == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(2000))
-    assert level == chance_level(measure, case, IDS, spans=spans, samples=2000)
-
-
-def test_the_corrected_value_has_chance_at_0_and_perfection_at_1() -> None:
-    """Where chance is already perfect nothing can be said."""
-    assert chance_corrected(0.25, 0.25) == 0
-    assert chance_corrected(1.0, 0.25) == 1
-    assert math.isnan(chance_corrected(1.0, 1.0))
+    space = SearchSpace(np.array(spans), {"tokens": np.full(6, 10)})
+    answers = [Answer({"0": 1}, [spans[0]]), Answer({"3": 1}, [spans[3]])]
+    text = TextCase([], [spans[0], spans[3]], {"tokens": [Ruler(np.arange(60))]})
+    case = Case("q", [], {"0": 1, "3": 1}, text, space=space, answers=answers)
+    # Three of six chunks are read: neither answer is among them in 1 of 5 rankings.
+    for name in ("recall@30tok", "recall@3"):
+        measure = parse_measure(name)
+        assert chance(measure, case) == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 400))
+        assert simulated(measure, case, draws=2000) == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 2000))
+        row = evaluate([parse_measure(f"ceiling({name})")], [case])["q"]
+        assert list(row.values()) == [1.0]
 
 
 def test_the_summary_counts_what_is_undefined_and_uncovered() -> None:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from evaluation.measures.budget_recall import TextMeasure, ratio
-
-if TYPE_CHECKING:
-    from evaluation.measures.batch import Batch
+from evaluation.measures.budget_recall import CurveMeasure, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
-class BudgetIou(TextMeasure):
+class BudgetIou(CurveMeasure):
     """Gold that is read, over all that is read or gold."""
 
+    linear: ClassVar[bool] = False
     label: ClassVar[str] = "iou"
     pattern: ClassVar[str] = "iou@B"
     definition: ClassVar[str] = "gold units read within B units, divided by the units that are read or gold"
@@ -24,7 +22,10 @@ class BudgetIou(TextMeasure):
     citation: ClassVar[str] = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval; here at a budget"
     properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone split duplicate".split())
 
-    def score(self, batch: Batch) -> np.ndarray:
+    def worth(self, x: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return the gold units read within the budget."""
+        return self.within(x, length)
+
+    def value(self, worth: np.ndarray, total: np.ndarray, read: np.ndarray) -> np.ndarray:
         """Return y/(x + T - y)."""
-        gold = self.gold_read(batch)
-        return ratio(gold, self.units_read(batch) + batch.reading(self.budget_unit).total - gold)
+        return ratio(worth, read + total - worth)

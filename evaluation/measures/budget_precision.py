@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from evaluation.measures.budget_recall import TextMeasure, ratio
-
-if TYPE_CHECKING:
-    from evaluation.measures.batch import Batch
+from evaluation.measures.budget_recall import CurveMeasure, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
-class BudgetPrecision(TextMeasure):
+class BudgetPrecision(CurveMeasure):
     """Share of the text read within the budget that is gold."""
 
     label: ClassVar[str] = "precision"
@@ -24,6 +21,10 @@ class BudgetPrecision(TextMeasure):
     citation: ClassVar[str] = "this project; the text form of precision_returned"
     properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone split duplicate chance".split())
 
-    def score(self, batch: Batch) -> np.ndarray:
+    def worth(self, x: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return the gold units read within the budget."""
+        return self.within(x, length)
+
+    def value(self, worth: np.ndarray, total: np.ndarray, read: np.ndarray) -> np.ndarray:  # noqa: ARG002 - one shape
         """Return y(B)/x; 0 where nothing is read."""
-        return ratio(self.gold_read(batch), self.units_read(batch))
+        return ratio(worth, read)

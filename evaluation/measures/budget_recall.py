@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,21 +21,40 @@ class TextMeasure(Share, BudgetMeasure):
     charge_duplicates: bool = False
     """Whether text that was already read costs budget again."""
 
-    def gold_read(self, batch: Batch) -> np.ndarray:
-        """Return y(B): the gold units that are read within the budget."""
-        reading = batch.reading(self.budget_unit)
-        gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
-        return reading.per_case(gold.case, gold.within(self.budget))
 
-    def units_read(self, batch: Batch) -> np.ndarray:
-        """Return x at the end: the budget, or less where the ranking is shorter."""
-        size = batch.reading(self.budget_unit).curve(charge_duplicates=self.charge_duplicates).size
-        read: np.ndarray = np.minimum(size, self.budget)
-        return read
+@dataclass(frozen=True, kw_only=True)
+class CurveMeasure(TextMeasure):
+    """A measure of gold as it is read: each piece of gold has a worth, and their sum decides the value.
+
+    Chance level and ceiling follow from `worth` and `value` alone, so that a measure has them by being written so.
+    """
+
+    linear: ClassVar[bool] = True
+    """Whether the value is proportional to the sum of the worths."""
+
+    @abstractmethod
+    def worth(self, x: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return what pieces of gold of this length are worth that begin after x units of reading."""
+
+    @abstractmethod
+    def value(self, worth: np.ndarray, total: np.ndarray, read: np.ndarray) -> np.ndarray:
+        """Return the score from the sum of the worths, the units of gold and the units read within the budget."""
+
+    def score(self, batch: Batch) -> np.ndarray:
+        """Return the value of each case."""
+        reading = batch.reading(self.budget_unit)
+        curve = reading.curve(charge_duplicates=self.charge_duplicates)
+        worth = reading.per_case(curve.gold.case, self.worth(curve.gold.x, curve.gold.length))
+        return self.value(worth, reading.total, np.minimum(curve.size, self.budget))
+
+    def within(self, x: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return how much of each piece is read before the budget is spent."""
+        part: np.ndarray = np.clip(self.budget - x, 0, length)
+        return part
 
 
 @dataclass(frozen=True, kw_only=True)
-class BudgetRecall(TextMeasure):
+class BudgetRecall(CurveMeasure):
     """Share of the gold text that is read within the budget."""
 
     label: ClassVar[str] = "recall"
@@ -46,9 +66,13 @@ class BudgetRecall(TextMeasure):
         "bounded perfect empty rename monotone stable split duplicate chance".split()
     )
 
-    def score(self, batch: Batch) -> np.ndarray:
+    def worth(self, x: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return the gold units read within the budget."""
+        return self.within(x, length)
+
+    def value(self, worth: np.ndarray, total: np.ndarray, read: np.ndarray) -> np.ndarray:  # noqa: ARG002 - one shape
         """Return y(B)/T."""
-        return ratio(self.gold_read(batch), batch.reading(self.budget_unit).total)
+        return ratio(worth, total)
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

@@ -1,22 +1,38 @@
 """What a random ranking would score: the level above which a measure says anything.
 
-Each chunker makes its own chunks, so each has its own chance level. Closed form where there is one, a seeded
-simulation otherwise.
+Each chunker makes its own chunks, so each has its own chance level: the expected score of a uniformly random ranking
+of the same search space. It is exact, by a closed form for measures on ids and by `arrivals` for measures on text.
+Where chunks overlap, or an answer has alternatives of which the best counts, it is the mean over random rankings drawn
+with a fixed seed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from math import lgamma
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from chunkers.errors import UsageError
+from evaluation.measures.arrivals import Arrivals
+from evaluation.measures.budget_recall import CurveMeasure
 from evaluation.measures.evaluate import evaluate
+from evaluation.measures.gold_chunks import GoldChunks, gold_chunks, space_of
 from evaluation.measures.measure import Measure, relevance
-from evaluation.types import Case, TextSpan
+from evaluation.types import Case, SearchSpace, TextSpan
+
+DRAWS = 400
+"""Random rankings where there is no exact form."""
+
+_MOST_SETS = 10
+"""Chunks with gold up to which all their sets are gone through, for a measure that is not linear in the gold read."""
+
+
+_LARGEST = 200_000
+"""Units of budget up to which the distribution of what is read is kept, unit by unit."""
 
 
 class Draw(NamedTuple):
@@ -33,37 +49,69 @@ class Draw(NamedTuple):
 _Form = Callable[[Draw], float]
 
 
-def chance_level(
-    measure: Measure,
-    case: Case,
-    ids: Sequence[str],
-    *,
-    spans: Sequence[TextSpan] | None = None,
-    depth: int | None = None,
-    samples: int = 200,
-    seed: int = 0,
-) -> float:
-    """Return the expected score of ``depth`` chunks drawn from ``ids`` without replacement, in random order.
-
-    ``case`` says what is relevant or gold; its own ranking is not looked at. ``spans`` are the chunks' texts, for
-    measures that read them.
-    """
-    closed = closed_form(measure, case, population=len(ids), depth=depth)
-    if closed is not None:
-        return closed
-    return simulated(measure, case, ids, spans=spans, depth=depth, samples=samples, seed=seed)
+def has_chance(measure: Measure) -> bool:
+    """Say whether the measure's chance level is known."""
+    return isinstance(measure, CurveMeasure) or (measure.needs == {"grades"} and measure.label in _FORMS)
 
 
-def chance_corrected(score: float, chance: float) -> float:
-    """Return 0 for chance level and 1 for a perfect score; NaN where chance alone is perfect."""
-    return (score - chance) / (1 - chance) if chance < 1 else float("nan")
+def chance(measure: Measure, case: Case) -> float:
+    """Return the expected score of a uniformly random ranking of the case's search space."""
+    space = space_of(case)
+    if case.answers:
+        return simulated(measure, case)
+    if not isinstance(measure, CurveMeasure):
+        return closed_form(measure, case, population=len(space), depth=space.depth)
+    gold = gold_chunks(measure, case)
+    if not gold.chunks:
+        return 0.0
+    unwieldy = min(measure.budget, int(space.costs(measure.budget_unit).sum())) > _LARGEST
+    if unwieldy or space.overlaps or (not measure.linear and len(gold.chunks) > _MOST_SETS):
+        return simulated(measure, case)
+    arrivals = _arrivals(space, measure)
+    value = _expected_value if measure.linear else _expected_by_sets
+    return value(measure, gold, arrivals)
 
 
-def closed_form(measure: Measure, case: Case, *, population: int, depth: int | None = None) -> float | None:
-    """Return the exact expectation, or None where the measure has no closed form."""
-    form = _FORMS.get(measure.label) if measure.needs == {"grades"} else None
-    if form is None:
-        return None
+def _arrivals(space: SearchSpace, measure: CurveMeasure) -> Arrivals:
+    key = ("arrivals", measure.budget_unit, measure.budget)
+    if key not in space.memory:
+        space.memory[key] = Arrivals(space.costs(measure.budget_unit), measure.budget)
+    return cast("Arrivals", space.memory[key])
+
+
+def _expected_value(measure: CurveMeasure, gold: GoldChunks, arrivals: Arrivals) -> float:
+    """Return the value of the expected worth: each chunk's, over what may have been read before it."""
+    x = np.arange(arrivals.budget)
+    worth = sum(float(chunk.worth(measure, x) @ arrivals.before(chunk.cost)) for chunk in gold.chunks)
+    return float(_value(measure, np.array([worth]), gold)[0])
+
+
+def _expected_by_sets(measure: CurveMeasure, gold: GoldChunks, arrivals: Arrivals) -> float:
+    """Return the expected value: over each chunk's arrival and each set of the others that came before it, the rise."""
+    rest = arrivals.without([chunk.cost for chunk in gold.chunks])
+    expected = 0.0
+    for chunk in gold.chunks:
+        others = [other for other in gold.chunks if other is not chunk]
+        for size in range(len(others) + 1):
+            arrived = arrivals.times**size * (1 - arrivals.times) ** (len(others) - size)
+            before = (arrivals.weights * arrived) @ rest
+            for earlier in combinations(others, size):
+                start = sum(other.cost for other in earlier)
+                x = np.arange(start, arrivals.budget)
+                if not len(x):
+                    continue
+                seen = float(sum(other.gold for other in earlier))
+                rise = _value(measure, seen + chunk.worth(measure, x), gold) - _value(measure, np.array([seen]), gold)
+                expected += float(rise @ before[: len(x)])
+    return expected
+
+
+def _value(measure: CurveMeasure, worth: np.ndarray, gold: GoldChunks) -> np.ndarray:
+    return measure.value(worth, np.full(len(worth), gold.total), np.full(len(worth), gold.read))
+
+
+def closed_form(measure: Measure, case: Case, *, population: int, depth: int | None = None) -> float:
+    """Return the exact expectation for a measure on ids, of ``depth`` chunks drawn in random order."""
     if case.grades is None:
         raise UsageError(f"query {case.query_id!r} is not labelled: it has no chance level")
     gains = np.maximum(np.array(list(case.grades.values()), dtype=float), 0)
@@ -74,35 +122,48 @@ def closed_form(measure: Measure, case: Case, *, population: int, depth: int | N
     if not relevant:
         return 0.0
     returned = min(population, population if depth is None else depth)
-    cutoff = getattr(measure, "cutoff", None) or returned
+    cutoff = measure.cutoff or returned
     draw = Draw(np.sort(gains)[::-1], relevant, population, min(cutoff, returned), cutoff)
-    return form(draw) if returned else 0.0
+    return _FORMS[measure.label](draw) if returned else 0.0
 
 
-def simulated(
-    measure: Measure,
-    case: Case,
-    ids: Sequence[str],
-    *,
-    spans: Sequence[TextSpan] | None = None,
-    depth: int | None = None,
-    samples: int = 200,
-    seed: int = 0,
-) -> float:
-    """Return the mean score of random rankings; NaN where the measure is undefined for all of them."""
+def simulated(measure: Measure, case: Case, *, draws: int = DRAWS, seed: int = 0) -> float:
+    """Return the mean score of random rankings of the search space; NaN where the measure is undefined for all."""
+    space = space_of(case)
     rng = np.random.default_rng(seed)
-    drawn = []
-    for number in range(samples):
-        order = rng.permutation(len(ids))[:depth].tolist()
-        text = case.text
-        if text is not None and spans is not None:
-            text = replace(text, results=[spans[i] for i in order], headers={})
-        drawn.append(replace(case, query_id=str(number), ranking=[ids[i] for i in order], text=text))
-    if "text" in measure.needs and spans is None:
-        raise UsageError(f"the chance level of {measure.name} needs the text of all chunks")
+    text = isinstance(measure, CurveMeasure)
+    make = _random_text if text else _random_ids
+    drawn = [replace(make(measure, case, space, rng), query_id=str(number), space=None) for number in range(draws)]
     values = np.array([row[measure.name] for row in evaluate([measure], drawn).values()])
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else float("nan")
+
+
+def _random_text(measure: Measure, case: Case, space: SearchSpace, rng: np.random.Generator) -> Case:
+    assert case.text is not None  # noqa: S101 - `gold_chunks` has raised
+    assert measure.budget is not None  # noqa: S101 - a measure of text
+    assert measure.budget_unit is not None  # noqa: S101 - a measure of text
+    order = rng.permutation(len(space))
+    # Text that was read before is free: only what no chunk before it can have shown surely spends the budget.
+    spent = np.cumsum(space.costs(measure.budget_unit)[order]) / space.folds
+    order = order[: int(np.searchsorted(spent, measure.budget)) + 1]
+    results = [TextSpan(*row) for row in space.spans[order].tolist()]
+    headers = {unit: costs[order].tolist() for unit, costs in space.headers.items()}
+    return replace(case, ranking=list(map(str, order)), text=replace(case.text, results=results, headers=headers))
+
+
+def _random_ids(measure: Measure, case: Case, space: SearchSpace, rng: np.random.Generator) -> Case:
+    judged = dict.fromkeys(item for grades in _all_grades(case) for item in grades)
+    population = max(len(space), len(judged))
+    ranks = min(population, *(limit for limit in (space.depth, measure.cutoff) if limit is not None))
+    names = [*judged]
+    drawn = rng.choice(population, size=ranks, replace=False).tolist()
+    # An id that cannot be a chunk's stands for each chunk that is not judged.
+    return replace(case, ranking=[names[place] if place < len(names) else f"\x1f{place}" for place in drawn])
+
+
+def _all_grades(case: Case) -> list[dict[str, float]]:
+    return [dict(answer.grades or {}) for answer in case.answers] or [dict(case.grades or {})]
 
 
 def _discounts(count: int) -> np.ndarray:
@@ -165,5 +226,4 @@ _FORMS: dict[str, _Form] = {
     "mrr": _mrr,
     "map": lambda draw: _precision_sums(draw) / draw.relevant,
     "ap_capped": lambda draw: _precision_sums(draw) / min(draw.relevant, draw.cutoff),
-    "relevant": lambda draw: float(draw.relevant),
 }

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from chunkers.types import SizeUnit
-from evaluation.measures.batch import Batch
 from evaluation.measures.budget_recall import BudgetRecall
+from evaluation.measures.evaluate import score_together
 from evaluation.types import Case
 
 
@@ -23,5 +23,4 @@ def recall_curves(
 ) -> np.ndarray:
     """Return the curve of each case as a row; a file that several cases show is measured once."""
     measures = [BudgetRecall(budget=b, budget_unit=unit, charge_duplicates=charge_duplicates) for b in budgets]
-    batch = Batch(cases, measures)
-    return np.array([measure.score(batch) for measure in measures]).T.reshape(len(cases), len(budgets))
+    return np.array(score_together(measures, cases)).T.reshape(len(cases), len(budgets))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -35,13 +35,52 @@ def evaluate(measures: Sequence[Measure], cases: Iterable[Case]) -> dict[str, di
     scores: dict[str, dict[str, float]] = {}
     names = [measure.name for measure in measures]
     for part in _batches(cases):
-        batch = Batch(part, measures)
-        columns = [measure.score(batch).tolist() for measure in measures]
+        columns = [values.tolist() for values in score_together(measures, part)]
         for case, values in zip(part, zip(*columns, strict=True) if columns else [()] * len(part), strict=True):
             if case.query_id in scores:
                 raise UsageError(f"query {case.query_id!r} occurs twice: scores are kept by query id")
             scores[case.query_id] = dict(zip(names, values, strict=True))
     return scores
+
+
+def score_together(measures: Sequence[Measure], cases: Sequence[Case]) -> list[np.ndarray]:
+    """Return one column per measure; of a case with several answers, the best score over them."""
+    batch = Batch(cases, measures)
+    if not any(case.answers for case in cases):
+        return [measure.score(batch) for measure in measures]
+    each = [variants(case) for case in cases]
+    spread = Batch([variant for group in each for variant in group], measures)
+    begins = np.cumsum([0, *map(len, each[:-1])])
+    columns = []
+    for measure in measures:
+        if measure.whole or measure.direction == "none":
+            columns.append(measure.score(batch))
+        else:
+            better = np.fmin if measure.direction == "lower" else np.fmax
+            columns.append(np.asarray(better.reduceat(measure.score(spread), begins)))
+    return columns
+
+
+def best_scores(measure: Measure, cases: Sequence[Case]) -> np.ndarray:
+    """Return the measure's value for each case."""
+    return score_together([measure], cases)[0]
+
+
+def variants(case: Case) -> list[Case]:
+    """Return the case once for each of its answers; a case with one answer is its own variant."""
+    if not case.answers:
+        return [case]
+    return [
+        replace(
+            case,
+            query_id=f"{case.query_id}\x1f{number}",
+            grades=answer.grades,
+            text=None if case.text is None else replace(case.text, gold=answer.gold),
+            nuggets=answer.nuggets,
+            answers=(),
+        )
+        for number, answer in enumerate(case.answers)
+    ]
 
 
 def aggregate(scores: Scores, *, uncovered: Collection[str] = ()) -> dict[str, Summary]:

@@ -67,6 +67,8 @@ class Measure(ABC):
 
     Comparable measures form the fair table, the others the published one.
     """
+    whole: ClassVar[bool] = False
+    """Whether the measure itself takes the best of a case's alternative answers; else `evaluate` does."""
     positional: ClassVar[str | None] = None
     """The option that may be written without its name, as in tokens_to_recall(0.8)."""
 

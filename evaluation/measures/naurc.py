@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from evaluation.measures.budget_recall import TextMeasure, ratio
-
-if TYPE_CHECKING:
-    from evaluation.measures.batch import Batch
+from evaluation.measures.budget_recall import CurveMeasure, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
-class Naurc(TextMeasure):
+class Naurc(CurveMeasure):
     """Area under the reading curve up to the budget, over that of a reader who meets nothing but gold."""
 
     label: ClassVar[str] = "naurc"
@@ -28,12 +25,13 @@ class Naurc(TextMeasure):
         "bounded perfect empty rename monotone top_heavy stable split duplicate chance".split()
     )
 
-    def score(self, batch: Batch) -> np.ndarray:
+    def worth(self, x: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return the area under the piece: a unit of gold that is read at x counts from x to the budget."""
+        part = self.within(x, length)
+        area: np.ndarray = part * (self.budget - x) - part * part / 2
+        return area
+
+    def value(self, worth: np.ndarray, total: np.ndarray, read: np.ndarray) -> np.ndarray:  # noqa: ARG002 - one shape
         """Return the ratio of the two areas, both in closed form."""
-        reading = batch.reading(self.budget_unit)
-        gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
-        part = gold.within(self.budget)
-        # A unit of gold that is read at x counts from x to the budget.
-        area = reading.per_case(gold.case, part * (self.budget - gold.x) - part * part / 2)
-        first = np.minimum(reading.total, self.budget)
-        return ratio(area, first * self.budget - first * first / 2)
+        first = np.minimum(total, self.budget)
+        return ratio(worth, first * self.budget - first * first / 2)

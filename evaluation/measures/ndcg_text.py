@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from evaluation.measures.budget_recall import TextMeasure, ratio
-
-if TYPE_CHECKING:
-    from evaluation.measures.batch import Batch
+from evaluation.measures.budget_recall import CurveMeasure, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
-class NdcgText(TextMeasure):
+class NdcgText(CurveMeasure):
     """Gold units discounted by how much was read before them, over the same when all gold comes first."""
 
     label: ClassVar[str] = "ndcg_text"
@@ -30,14 +27,15 @@ class NdcgText(TextMeasure):
         "bounded perfect empty rename monotone top_heavy stable split duplicate chance".split()
     )
 
-    def score(self, batch: Batch) -> np.ndarray:
-        """Return the ratio of the two integrals in closed form, by the logarithmic integral."""
-        reading = batch.reading(self.budget_unit)
-        gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
-        discounted = _discount(gold.x, gold.x + gold.within(self.budget))
-        ideal = _discount(np.zeros(len(batch)), np.minimum(reading.total, self.budget))
+    def worth(self, x: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return the integral of the discount over the piece, by the logarithmic integral."""
+        return _discount(x, x + self.within(x, length))
+
+    def value(self, worth: np.ndarray, total: np.ndarray, read: np.ndarray) -> np.ndarray:  # noqa: ARG002 - one shape
+        """Return the ratio of the two integrals in closed form."""
+        ideal = _discount(np.zeros(len(total)), np.minimum(total, self.budget))
         # Both are sums of differences of large numbers: the last bit may pass 1.
-        return ratio(np.minimum(reading.per_case(gold.case, discounted), ideal), ideal)
+        return ratio(np.minimum(worth, ideal), ideal)
 
 
 def _discount(begin: np.ndarray, end: np.ndarray) -> np.ndarray:

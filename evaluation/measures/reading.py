@@ -52,6 +52,15 @@ class Top(NamedTuple):
     again: np.ndarray
 
 
+class ResultPieces(NamedTuple):
+    """The text of the results cut into pieces, in reading order: whose, which stretch, how long, gold or not."""
+
+    result: np.ndarray
+    stretch: np.ndarray
+    length: np.ndarray
+    is_gold: np.ndarray
+
+
 class Reading:
     """How each case of a batch is read, in one unit."""
 
@@ -79,6 +88,11 @@ class Reading:
     def is_gold(self) -> np.ndarray:
         """Whether each stretch is gold; overlapping regions count once."""
         return covered(self.layout.gold, len(self.layout.length))
+
+    @property
+    def pieces(self) -> ResultPieces:
+        """The pieces of every result, those that an earlier one showed included."""
+        return ResultPieces(self._result, self._stretch, self._length, self.is_gold[self._stretch])
 
     @cached_property
     def total(self) -> np.ndarray:

@@ -115,6 +115,7 @@ _UNITS: dict[str, SizeUnit] = {
 }
 
 _SHAPE = re.compile(r"(?P<label>[^@(:]+)(?:@(?P<cut>[^(:]+))?(?:\((?P<inside>.*)\)|:(?P<after>.*))?\Z")
+_LEVEL = re.compile(r"(?P<level>chance|ceiling|normali[sz]ed)\((?P<of>.+)\)\Z")
 _CUT = re.compile(r"(?P<number>\d+)(?P<kilo>k?)_?(?P<unit>[a-z]*)\Z")
 # ndcg_at_5 and trec_eval's ndcg_cut_5 and P_5, wherever no @ is written.
 _UNDERSCORE = re.compile(r"_(?:at_|cut_)?(?=\d+k?_?[a-z]*(?:[(:]|\Z))")
@@ -179,8 +180,12 @@ def _label_of(text: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def _registered(name: str) -> Measure:
     text = name.strip().lower().replace("-", "_").replace("α", "alpha").replace(" ", "")
-    if "@" not in text:
+    if "@" not in text and not _LEVEL.match(text):
         text = _UNDERSCORE.sub("@", text, count=1)
+    if level := _LEVEL.match(text):
+        from evaluation.measures.levels import LEVELS  # here: levels score by way of evaluate, which parses nothing
+
+        return LEVELS[level["level"].replace("z", "s")](of=parse_measure(level["of"]))
     shape = _SHAPE.match(text)
     if not shape:
         raise UsageError(f"{name!r} is not a measure: write it as ndcg@5, recall@4000tok or precision@5(rel>=2)")

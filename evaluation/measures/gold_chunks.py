@@ -1,0 +1,100 @@
+"""The chunks of a search space that hold gold, and what each is worth to a measure when it is read after x units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from evaluation.measures.budget_recall import CurveMeasure
+from evaluation.measures.reading import Reading, read
+from evaluation.types import Case, SearchSpace, TextCase, TextSpan
+
+
+@dataclass(frozen=True)
+class GoldChunk:
+    """One chunk that holds gold: its row in the space, what reading it costs, and where its gold lies."""
+
+    row: int
+    cost: int
+    begins: np.ndarray
+    """Units of the chunk before each piece of its gold, header included."""
+    lengths: np.ndarray
+
+    @property
+    def gold(self) -> int:
+        """Units of gold."""
+        return int(self.lengths.sum())
+
+    def worth(self, measure: CurveMeasure, x: np.ndarray) -> np.ndarray:
+        """Return what the chunk's gold is worth when the chunk begins after x units of reading."""
+        pieces = measure.worth(x[:, None] + self.begins, np.broadcast_to(self.lengths, (len(x), len(self.lengths))))
+        return np.asarray(pieces.sum(axis=1))
+
+
+@dataclass(frozen=True)
+class GoldChunks:
+    """The gold of one query as the chunks of its search space hold it."""
+
+    chunks: tuple[GoldChunk, ...]
+    total: float
+    """Units of gold, held by a chunk or not."""
+    read: int
+    """Units that are read within the budget: the budget, or all there is."""
+    reading: Reading
+    """The chunks near the gold in their order in the space, as a ranking."""
+    rows: list[int]
+    """Their rows in the space."""
+    headers: list[int]
+    """Units of their headers."""
+
+
+def space_of(case: Case) -> SearchSpace:
+    """Return what the query chose from; raise where the case does not say."""
+    if case.space is None:
+        raise UsageError(f"query {case.query_id!r} comes without its search space: chance and ceiling are unknown")
+    return case.space
+
+
+def gold_chunks(measure: CurveMeasure, case: Case) -> GoldChunks:
+    """Return the chunks that hold gold, each as if it were the first to be read."""
+    space, text, unit = space_of(case), case.text, measure.budget_unit
+    if text is None:
+        raise UsageError(f"query {case.query_id!r} comes without its text: measures at a budget cannot be computed")
+    rows = _rows_near(space, text)
+    shown = [TextSpan(*map(int, space.spans[row])) for row in rows]
+    reading = read([TextCase(shown, text.gold, text.rulers)], unit)
+    header = space.headers.get(unit)
+    headers = [0 if header is None else int(header[row]) for row in rows]
+    found = []
+    pieces = reading.pieces
+    for number, row in enumerate(rows):
+        mine = pieces.result == number
+        length, is_gold = pieces.length[mine], pieces.is_gold[mine] & (pieces.length[mine] > 0)
+        if is_gold.any():
+            begins = np.cumsum(length) - length + headers[number]
+            cost = int(length.sum()) + headers[number]
+            found.append(GoldChunk(int(row), cost, begins[is_gold], length[is_gold]))
+    return GoldChunks(tuple(found), float(reading.total[0]), _spent(measure, space, text), reading, rows, headers)
+
+
+def _spent(measure: CurveMeasure, space: SearchSpace, text: TextCase) -> int:
+    """Return the units of a ranking of everything that are read within the budget."""
+    unit = measure.budget_unit
+    everything = int(space.costs(unit).sum())
+    if space.overlaps and not measure.charge_duplicates and everything < measure.budget * space.folds:
+        whole = read([TextCase([TextSpan(*row) for row in space.spans.tolist()], [], text.rulers)], unit)
+        everything = int(whole.free.size[0] + space.headers.get(unit, np.zeros(1)).sum())
+    return min(measure.budget, everything)
+
+
+def _rows_near(space: SearchSpace, text: TextCase) -> list[int]:
+    """Return the rows of the chunks that share a byte with the gold."""
+    found: set[int] = set()
+    file = space.spans[:, 0]
+    for span in text.gold:
+        first, last = np.searchsorted(file, [span.file, span.file + 1])
+        part = space.spans[first:last]
+        found.update((np.flatnonzero((part[:, 1] < span.end) & (part[:, 2] > span.start)) + first).tolist())
+    return sorted(found)
