@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +26,21 @@ class Judgements:
     rule: Rule
     scale: int
     """The grade of the annotations times this is the grade in the qrels: 1, or a million for fractions."""
+    answers: Mapping[str, tuple[Mapping[str, int], ...]] = field(default_factory=dict)
+    """The qrels of each alternative answer, for queries that have several; ``qrels`` hold their union."""
 
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:
         """The qrels in the annotations' own grades, which thresholds and exponential gains are meant for."""
-        if self.scale == 1:
-            return self.qrels
-        return {query: {chunk: value / self.scale for chunk, value in row.items()} for query, row in self.qrels.items()}
+        return {query: self._unscaled(row) for query, row in self.qrels.items()}
+
+    @property
+    def answer_grades(self) -> Mapping[str, tuple[Mapping[str, float], ...]]:
+        """The same for each alternative answer."""
+        return {query: tuple(map(self._unscaled, rows)) for query, rows in self.answers.items()}
+
+    def _unscaled(self, row: Mapping[str, int]) -> Mapping[str, float]:
+        return row if self.scale == 1 else {chunk: value / self.scale for chunk, value in row.items()}
 
     @property
     def relevant(self) -> dict[str, int]:
@@ -79,7 +87,54 @@ class _Relevant(NamedTuple):
 def make_qrels(
     rule: Rule, queries: Sequence[Query], annotations: Sequence[Annotation], chunks: ChunkLines
 ) -> Judgements:
-    """Return the chunks that are relevant to each query; a query that has none has an empty mapping."""
+    """Return the chunks that are relevant to each query; a query that has none has an empty mapping.
+
+    Where a query has alternative answers the rule is applied to each as if it were the only one, and a chunk that is
+    relevant to any of them is relevant, with its highest grade.
+    """
+    names = alternatives(annotations)
+    if not names:
+        return _judge(rule, queries, annotations, chunks)
+    # One query per answer, numbered after its own: ids of queries hold no control characters.
+    apart = [
+        replace(query, id=answer) for query in queries for answer in _answer_ids(query.id, names.get(query.id, ()))
+    ]
+    notes = [replace(note, query_id=answer_id(note, names)) for note in annotations]
+    found = _judge(rule, apart, notes, chunks)
+    qrels: dict[str, dict[str, int]] = {}
+    answers: dict[str, tuple[Mapping[str, int], ...]] = {}
+    for query in queries:
+        rows = [found.qrels[answer] for answer in _answer_ids(query.id, names.get(query.id, ()))]
+        qrels[query.id] = {}
+        for row in rows:
+            for chunk, grade in row.items():
+                qrels[query.id][chunk] = max(grade, qrels[query.id].get(chunk, 0))
+        if len(rows) > 1:
+            answers[query.id] = tuple(rows)
+    return Judgements(qrels, rule, found.scale, answers)
+
+
+def alternatives(annotations: Sequence[Annotation]) -> dict[str, list[str]]:
+    """Return the names of the alternative answers of each query that has several, in order."""
+    names: dict[str, set[str]] = {}
+    for note in annotations:
+        if note.grade > 0:
+            names.setdefault(note.query_id, set()).add(note.alternative)
+    return {query: sorted(found) for query, found in names.items() if len(found) > 1}
+
+
+def answer_id(note: Annotation, names: Mapping[str, Sequence[str]]) -> str:
+    """Return an id for the answer that the annotation belongs to: its query's own where there is only one."""
+    if note.query_id not in names or note.grade <= 0:
+        return note.query_id
+    return f"{note.query_id}\x1f{names[note.query_id].index(note.alternative)}"
+
+
+def _answer_ids(query_id: str, names: Sequence[str]) -> list[str]:
+    return [f"{query_id}\x1f{number}" for number in range(len(names))] or [query_id]
+
+
+def _judge(rule: Rule, queries: Sequence[Query], annotations: Sequence[Annotation], chunks: ChunkLines) -> Judgements:
     numbers = {query.id: number for number, query in enumerate(queries)}
     annotations = [note for note in annotations if note.grade > 0]
     for note in annotations:

@@ -12,7 +12,8 @@ from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.file_rulers import file_rulers
 from evaluation.experiment.loaded_dataset import LoadedDataset
-from evaluation.types import Case, TextCase, TextSpan
+from evaluation.types import Answer, Case, SearchSpace, TextCase, TextSpan
+from ground_truth.overlap import Judgements, alternatives, answer_id
 from ground_truth.spans import annotated_lines, gold_spans
 from ground_truth.types import Query
 from indexing.types import Hit
@@ -25,24 +26,23 @@ class CaseBuilder:
         self,
         loaded: LoadedDataset,
         chunks: ChunkTable,
-        grades: Mapping[str, Mapping[str, float]],
+        judgements: Judgements,
         *,
         needs: Collection[str],
         units: Iterable[SizeUnit],
         embed: Callable[[Sequence[str]], np.ndarray],
+        depth: int | None = None,
         vector_depth: int | None = None,
     ) -> None:
-        self._chunks, self._grades, self._needs, self._embed = chunks, grades, needs, embed
+        self._chunks, self._needs, self._embed = chunks, needs, embed
+        self._grades, self._answers = judgements.grades, judgements.answer_grades
         self._vector_depth = vector_depth
         self._rulers = {unit: file_rulers(chunks, unit, loaded.ruler) for unit in sorted(units)}
         self._costs: dict[tuple[str, SizeUnit], int] = {}
         self._gold = self._resolve(loaded)
-        self._sizes = self._search_sizes(loaded)
+        self._depth, self._scope = depth, loaded.dataset.scope
+        self._spaces: dict[str, SearchSpace] = {}
         self._texts = ChunkTexts(chunks, range(len(chunks)), loaded.read)
-
-    def search_size(self, query_id: str) -> int:
-        """Return how many chunks the query chooses from."""
-        return self._sizes[query_id]
 
     def cases(self, queries: Sequence[Query], ranking: Mapping[str, Sequence[Hit]]) -> list[Case]:
         """Return what the measures see of these queries; their vectors are fetched together, each text once."""
@@ -73,7 +73,41 @@ class CaseBuilder:
             grades=self._grades[query.id],
             text=text,
             nuggets=self._nuggets(gold) if "nuggets" in self._needs else None,
+            space=self._space(query) if "space" in self._needs else None,
+            answers=self._alternatives(query.id),
         )
+
+    def _alternatives(self, query_id: str) -> list[Answer]:
+        """Return the answers of a query that has several."""
+        found = []
+        for number, grades in enumerate(self._answers.get(query_id, ())):
+            gold = self._gold.get(f"{query_id}\x1f{number}", [])
+            found.append(Answer(grades, gold, self._nuggets(gold) if "nuggets" in self._needs else None))
+        return found
+
+    def _space(self, query: Query) -> SearchSpace:
+        """Return what the query chooses from, made once for all queries that share it."""
+        name = "" if self._scope == "all" else query.repo
+        if name not in self._spaces:
+            chunks = self._chunks
+            rows = range(len(chunks)) if self._scope == "all" else chunks.repository_rows.get(query.repo, range(0))
+            part = slice(rows.start, rows.stop)
+            spans = np.stack([chunks.columns[column][part].astype(np.int64) for column in ("file", "start", "end")], 1)
+            sizes = {unit: self._units(unit, spans, chunks.sizes(unit)[part]) for unit in self._rulers}
+            headers = {unit: np.array(costs) for unit, costs in self._header_costs(rows).items()}
+            self._spaces[name] = SearchSpace(spans, sizes, headers, depth=self._depth)
+        return self._spaces[name]
+
+    def _units(self, unit: SizeUnit, spans: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Return the units of spans by the rulers that the measures use; a line that a chunk shares is not doubled."""
+        if unit != "lines":
+            return known.astype(np.int64)
+        sizes = np.zeros(len(spans), dtype=np.int64)
+        for file in np.unique(spans[:, 0]).tolist():
+            rows = spans[:, 0] == file
+            begin, end = self._rulers[unit][file].at(spans[rows, 1:]).T
+            sizes[rows] = end - begin
+        return sizes
 
     def _span(self, row: int) -> TextSpan:
         columns = self._chunks.columns
@@ -115,20 +149,16 @@ class CaseBuilder:
         return touched
 
     def _resolve(self, loaded: LoadedDataset) -> dict[str, list[TextSpan]]:
-        """Return each query's gold as half-open bytes without overlap."""
+        """Return each query's gold, and that of each of its alternative answers, as half-open bytes without overlap."""
         notes = [note for note in loaded.dataset.annotations if note.grade > 0]
         index = self._chunks.file_index
-        found = gold_spans(notes, annotated_lines(loaded.dataset))
+        names = alternatives(notes)
+        every = notes + [replace(note, query_id=answer_id(note, names)) for note in notes if note.query_id in names]
+        found = gold_spans(every, annotated_lines(loaded.dataset))
         return {
             query_id: _merged(TextSpan(index[gold.repo, gold.path], gold.start_byte, gold.end_byte) for gold in spans)
             for query_id, spans in found.items()
         }
-
-    def _search_sizes(self, loaded: LoadedDataset) -> Mapping[str, int]:
-        dataset = loaded.dataset
-        sizes = {repo: len(rows) for repo, rows in self._chunks.repository_rows.items()}
-        whole = len(self._chunks)
-        return {query.id: whole if dataset.scope == "all" else sizes.get(query.repo, 0) for query in dataset.queries}
 
 
 def _merged(spans: Iterable[TextSpan]) -> list[TextSpan]:

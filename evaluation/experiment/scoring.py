@@ -14,9 +14,10 @@ from evaluation.experiment.cases import CaseBuilder
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.relevance import judge
-from evaluation.measures.chance import closed_form
+from evaluation.measures.chance import has_chance
 from evaluation.measures.curve import recall_curves
 from evaluation.measures.evaluate import evaluate
+from evaluation.measures.levels import levels_of
 from evaluation.measures.measure import Measure
 from evaluation.results.facts import JudgementFacts
 from ground_truth.rules import Rule
@@ -64,15 +65,17 @@ def score_ranking(
     builder = CaseBuilder(
         loaded,
         chunks,
-        judgements.grades,
-        needs=needs | {"text"},
+        judgements,
+        needs=needs | {"text", "space"},
         units=units,
         embed=how.embed,
+        depth=how.depth,
         vector_depth=max(depths, default=0),
     )
     queries = loaded.dataset.queries
     columns: dict[str, list[float]] = {measure.name: [] for measure in measures}
-    chance: dict[str, list[float]] = {}
+    chance: dict[str, list[np.ndarray]] = {measure.name: [] for measure in measures if has_chance(measure)}
+    ceiling: dict[str, list[np.ndarray]] = {name: [] for name in chance}
     curves: list[np.ndarray] = []
     behind: dict[int, list[int]] = {5: [], 10: []}
     for start in range(0, len(queries), _BLOCK):
@@ -84,10 +87,10 @@ def score_ranking(
                 values.append(scores[case.query_id][name])
             for k, sums in behind.items():
                 sums.append(_tokens_behind(chunks, ranking[case.query_id], k))
-            for measure in measures:
-                level = closed_form(measure, case, population=builder.search_size(case.query_id), depth=how.depth)
-                if level is not None:
-                    chance.setdefault(measure.name, []).append(level)
+        for measure in filter(has_chance, measures):
+            low, high = levels_of(measure, cases)
+            chance[measure.name].append(low)
+            ceiling[measure.name].append(high)
     return Scored(
         query_ids=[query.id for query in queries],
         scores={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
@@ -96,7 +99,8 @@ def score_ranking(
         facts=JudgementFacts(
             uncovered_queries=len(judgements.uncovered),
             relevant_per_query=float(np.mean([len(grades) for grades in judgements.qrels.values()])),
-            chance={name: float(np.mean(levels)) for name, levels in chance.items()},
+            chance={name: float(np.concatenate(levels).mean()) for name, levels in chance.items()},
+            ceiling={name: float(np.concatenate(levels).mean()) for name, levels in ceiling.items()},
             tokens_at={str(k): float(np.mean(sums)) for k, sums in behind.items()},
         ),
     )

@@ -54,13 +54,15 @@ class SearchFacts:
 
 @dataclass(frozen=True, slots=True)
 class JudgementFacts:
-    """What a reader needs beside the scores: what counted as relevant, and what chance reaches."""
+    """What a reader needs beside the scores: what counted as relevant, what chance reaches and what perfection."""
 
     uncovered_queries: int = 0
     """Queries to which no chunk is relevant: they score 0."""
     relevant_per_query: float = 0.0
     chance: Mapping[str, float] = field(default_factory=dict)
     """Measure → mean score of a random ranking of the same chunks."""
+    ceiling: Mapping[str, float] = field(default_factory=dict)
+    """Measure → mean score of a perfect ranking of the same chunks."""
     tokens_at: Mapping[str, float] = field(default_factory=dict)
     """Cutoff → mean tokens behind that many results."""
 
