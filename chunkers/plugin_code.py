@@ -7,6 +7,7 @@ import functools
 import hashlib
 import importlib.util
 import sys
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -31,7 +32,9 @@ def code_hash(cls: type) -> str:
     if file_of(cls.__module__):
         return file_digest(cls.__module__)
     digest = hashlib.sha256()
-    files = module_files(cls.__module__)
+    # A session's __main__ may carry the spec of what started it, which is not where its classes are written.
+    has_file = getattr(sys.modules.get(cls.__module__), "__file__", None) is not None
+    files = module_files(cls.__module__) if has_file else {}
     for name, path in files.items():
         digest.update(name.encode() + b"\0" + path.read_bytes())
     if "<locals>" in cls.__qualname__ or cls.__module__ not in files:
