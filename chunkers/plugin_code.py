@@ -7,7 +7,6 @@ import functools
 import hashlib
 import importlib.util
 import sys
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
