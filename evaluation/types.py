@@ -39,6 +39,8 @@ class TextCase:
     """Units of each result's header, where there are any: they cost budget and are never gold."""
     chunks: Sequence[TextSpan] | None = None
     """Every chunk of the files that hold gold, retrieved or not: for measures that ask where the chunker cut."""
+    visible: Sequence[Measured] | None = None
+    """Each file in bytes without the hidden ones, for measures in bytes; None where nothing is hidden."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from chunkers.errors import UsageError
-from chunkers.sources import Repository
+from chunkers.types import SourceFile
+from ground_truth.hidden import HiddenText, blanked
 from ground_truth.lines import FileLines
 from ground_truth.types import Annotation, Dataset, GoldSpan
 
@@ -18,24 +19,30 @@ class FileKey(NamedTuple):
     path: str
 
 
-def corpus_lines(repositories: Iterable[Repository]) -> dict[FileKey, FileLines]:
-    """Return the lines of every file, reading one file at a time."""
+def corpus_lines(dataset: Dataset) -> dict[FileKey, FileLines]:
+    """Return the lines of every file, reading one file at a time; a line of which all is hidden counts as blank."""
+    hidden = HiddenText(dataset.hidden)
     return {
-        FileKey(repository.name, source.path): FileLines.of(source.data)
-        for repository in repositories
+        FileKey(repository.name, source.path): _visible_lines(hidden, source)
+        for repository in dataset.repositories
         for source in repository.files()
     }
 
 
 def annotated_lines(dataset: Dataset) -> dict[FileKey, FileLines]:
-    """Return the lines of the annotated files only."""
+    """Return the lines of the annotated files only; a line of which all is hidden counts as blank."""
+    hidden = HiddenText(dataset.hidden)
     repositories = {repository.name: repository for repository in dataset.repositories}
     found: dict[FileKey, FileLines] = {}
     for repo, path in sorted({(note.repo, note.path) for note in dataset.annotations}):
         source = repositories[repo].read(path) if repo in repositories else None
         if source is not None:
-            found[FileKey(repo, path)] = FileLines.of(source.data)
+            found[FileKey(repo, path)] = _visible_lines(hidden, source)
     return found
+
+
+def _visible_lines(hidden: HiddenText, source: SourceFile) -> FileLines:
+    return FileLines.of(blanked(source.data, hidden.ranges(source.repo, source.path)))
 
 
 def gold_spans(annotations: Iterable[Annotation], files: Mapping[FileKey, FileLines]) -> dict[str, list[GoldSpan]]:

@@ -87,6 +87,8 @@ class Dataset:
     """Whether the queries were made by a miner rather than by people."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What a reader of the results should know: versions, counts of what was dropped and why."""
+    hidden: tuple[HiddenSpan, ...] = ()
+    """Bytes that are cut with their file and shown by no index; they are neither read nor gold."""
 
 
 class DatasetLoader(Protocol):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from ground_truth.masking import mask_docstrings
 
 from chunkers.languages import parser
 from chunkers.types import SourceFile
-from ground_truth.masking import mask_docstrings
 from ground_truth.miners.definitions import definitions, hidden_docstrings, minable_languages
 
 SAMPLES = {

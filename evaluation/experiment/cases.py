@@ -10,13 +10,17 @@ import numpy as np
 from chunkers.sizes import ruler
 from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
-from evaluation.experiment.file_rulers import file_rulers
+from evaluation.experiment.file_rulers import file_rulers, visible_bytes
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
 from evaluation.types import Answer, Case, SearchSpace, TextCase, TextSpan
 from ground_truth.overlap import Judgements, alternatives, answer_id
 from ground_truth.spans import annotated_lines, gold_spans
 from ground_truth.types import Query
 from indexing.types import Hit
+
+
+_NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 class CaseBuilder:
@@ -37,12 +41,13 @@ class CaseBuilder:
         self._chunks, self._needs, self._embed = chunks, needs, embed
         self._grades, self._answers = judgements.grades, judgements.answer_grades
         self._vector_depth = vector_depth
-        self._rulers = {unit: file_rulers(chunks, unit, loaded.ruler) for unit in sorted(units)}
+        self._rulers = {unit: file_rulers(chunks, unit, loaded) for unit in sorted(units)}
+        self._bytes = visible_bytes(chunks, loaded) if loaded.dataset.hidden else None
         self._costs: dict[tuple[str, SizeUnit], int] = {}
         self._gold = self._resolve(loaded)
-        self._depth, self._scope = depth, loaded.dataset.scope
+        self._depth, self._scope, self._loaded = depth, loaded.dataset.scope, loaded
         self._spaces: dict[str, SearchSpace] = {}
-        self._texts = ChunkTexts(chunks, range(len(chunks)), loaded.read)
+        self._texts = ChunkTexts(chunks, range(len(chunks)), loaded.visible)
 
     def cases(self, queries: Sequence[Query], ranking: Mapping[str, Sequence[Hit]]) -> list[Case]:
         """Return what the measures see of these queries; their vectors are fetched together, each text once."""
@@ -66,7 +71,7 @@ class CaseBuilder:
         text = None
         if "text" in self._needs:
             around = [self._span(row) for row in self._rows_around(gold)] if "chunks" in self._needs else None
-            text = TextCase(spans, gold, self._rulers, self._header_costs(rows), around)
+            text = TextCase(spans, gold, self._rulers, self._header_costs(rows), around, self._bytes)
         return Case(
             query_id=query.id,
             ranking=[chunks.ids[row] for row in rows],
@@ -90,18 +95,19 @@ class CaseBuilder:
         name = "" if self._scope == "all" else query.repo
         if name not in self._spaces:
             chunks = self._chunks
-            rows = range(len(chunks)) if self._scope == "all" else chunks.repository_rows.get(query.repo, range(0))
-            part = slice(rows.start, rows.stop)
-            spans = np.stack([chunks.columns[column][part].astype(np.int64) for column in ("file", "start", "end")], 1)
-            sizes = {unit: self._units(unit, spans, chunks.sizes(unit)[part]) for unit in self._rulers}
-            headers = {unit: np.array(costs) for unit, costs in self._header_costs(rows).items()}
+            found = searchable_rows(self._loaded, chunks)
+            wanted = list(found.values()) if self._scope == "all" else [found.get(query.repo, _NO_ROWS)]
+            rows = np.concatenate([*wanted, _NO_ROWS])
+            spans = np.stack([chunks.columns[column][rows].astype(np.int64) for column in ("file", "start", "end")], 1)
+            sizes = {unit: self._units(unit, spans, rows) for unit in self._rulers}
+            headers = {unit: np.array(costs) for unit, costs in self._header_costs(rows.tolist()).items()}
             self._spaces[name] = SearchSpace(spans, sizes, headers, depth=self._depth)
         return self._spaces[name]
 
-    def _units(self, unit: SizeUnit, spans: np.ndarray, known: np.ndarray) -> np.ndarray:
+    def _units(self, unit: SizeUnit, spans: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the units of spans by the rulers that the measures use; a line that a chunk shares is not doubled."""
         if unit != "lines":
-            return known.astype(np.int64)
+            return visible_sizes(self._loaded, self._chunks, unit)[rows].astype(np.int64)
         sizes = np.zeros(len(spans), dtype=np.int64)
         for file in np.unique(spans[:, 0]).tolist():
             rows = spans[:, 0] == file
@@ -142,11 +148,16 @@ class CaseBuilder:
             regions = frozenset(
                 number
                 for number, region in enumerate(gold)
-                if region.file == span.file and region.start < span.end and span.start < region.end
+                if region.file == span.file and self._shares_text(span, region)
             )
             if regions:
                 touched[self._chunks.ids[row]] = regions
         return touched
+
+    def _shares_text(self, span: TextSpan, region: TextSpan) -> bool:
+        """Return whether a chunk shows any byte of a gold region."""
+        start, end = max(span.start, region.start), min(span.end, region.end)
+        return start < end and bool(self._loaded.visible(self._chunks.files[span.file], start, end))
 
     def _resolve(self, loaded: LoadedDataset) -> dict[str, list[TextSpan]]:
         """Return each query's gold, and that of each of its alternative answers, as half-open bytes without overlap."""

@@ -87,12 +87,15 @@ class ChunkTable:
         return rows
 
 
+Show = Callable[["FileKey", int, int], bytes]
+"""A file, start and end → the bytes of the span that an index may show."""
+
+
 class ChunkTexts(Sequence[str]):
     """The indexed texts of some rows, read from the source one file at a time."""
 
-    def __init__(self, table: ChunkTable, rows: range, read: Callable[[FileKey], bytes]) -> None:
-        self._table, self._rows = table, rows
-        self._read = functools.lru_cache(maxsize=2)(read)
+    def __init__(self, table: ChunkTable, rows: Sequence[int] | np.ndarray, show: Show) -> None:
+        self._table, self._rows, self._show = table, rows, show
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -111,8 +114,8 @@ class ChunkTexts(Sequence[str]):
 
     def _text(self, row: int) -> str:
         columns, table = self._table.columns, self._table
-        data = self._read(table.files[columns["file"][row]])
-        text = data[columns["start"][row] : columns["end"][row]].decode("utf-8", "surrogateescape")
+        file = table.files[columns["file"][row]]
+        text = self._show(file, int(columns["start"][row]), int(columns["end"][row])).decode("utf-8", "surrogateescape")
         return f"{table.headers[row]}\n{text}" if table.headers[row] else text
 
 

@@ -2,57 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from chunkers.sizes import Ruler
 from chunkers.types import SizeUnit
-from evaluation.experiment.chunk_table import ChunkTable, RulerOf
-
-_BYTES_KEPT = 200_000_000
+from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.loaded_dataset import LoadedDataset
 
 
 @dataclass(frozen=True, slots=True)
 class FileRuler:
-    """One of the files."""
+    """One of the files; hidden units do not count."""
 
-    corpus: _Corpus
+    chunks: ChunkTable
+    loaded: LoadedDataset
+    unit: SizeUnit
     file: int
 
     def at(self, offsets: np.ndarray) -> np.ndarray:
-        """Return how many units begin before each offset."""
-        known, counts = self.corpus.chunks.edges(self.file, self.corpus.unit)
+        """Return how many visible units begin before each offset."""
+        file = self.chunks.files[self.file]
+        return self._units(offsets) - np.searchsorted(self.loaded.hidden_starts(file, self.unit), offsets)
+
+    def _units(self, offsets: np.ndarray) -> np.ndarray:
+        known, counts = self.chunks.edges(self.file, self.unit)
         place = np.searchsorted(known, offsets)
         if len(known) and (known.take(place, mode="clip") == offsets).all():
             return counts[place]
         # Gold begins and ends where no chunk does; reading and counting words of the file takes a while.
-        return self.corpus.measured(self.file).at(offsets)
+        return self.loaded.ruler(self.chunks.files[self.file], self.unit).at(offsets)
 
 
-@dataclass(slots=True)
-class _Corpus:
-    """What the rulers of all files share; the files that were measured last are kept."""
+@dataclass(frozen=True, slots=True)
+class VisibleBytes:
+    """One of the files in bytes, without the hidden ones."""
 
-    chunks: ChunkTable
-    unit: SizeUnit
-    ruler_of: RulerOf
-    kept: dict[int, Ruler] = field(default_factory=dict)
-    room: int = _BYTES_KEPT
+    ranges: np.ndarray
 
-    def measured(self, file: int) -> Ruler:
-        """Return the ruler of the whole file."""
-        found = self.kept.pop(file, None)
-        if found is None:
-            found = self.ruler_of(self.chunks.files[file], self.unit)
-            self.room -= found.starts.nbytes
-            while self.room < 0 and self.kept:
-                self.room += self.kept.pop(next(iter(self.kept))).starts.nbytes
-        self.kept[file] = found  # last in the order, so last to go
-        return found
+    def at(self, offsets: np.ndarray) -> np.ndarray:
+        """Return how many visible bytes lie before each offset."""
+        if not len(self.ranges):
+            return offsets
+        lengths = self.ranges[:, 1] - self.ranges[:, 0]
+        before = np.concatenate(([0], np.cumsum(lengths)))
+        place = np.searchsorted(self.ranges[:, 0], offsets, side="left")
+        # The last range that begins before the offset may reach beyond it.
+        over = np.maximum(self.ranges[np.maximum(place - 1, 0), 1] - offsets, 0) * (place > 0)
+        return np.asarray(offsets - (before[place] - over))
 
 
-def file_rulers(chunks: ChunkTable, unit: SizeUnit, ruler_of: RulerOf) -> list[FileRuler]:
+def file_rulers(chunks: ChunkTable, unit: SizeUnit, loaded: LoadedDataset) -> list[FileRuler]:
     """Return a ruler for each file of a chunk table; nothing is read yet."""
-    corpus = _Corpus(chunks, unit, ruler_of)
-    return [FileRuler(corpus, file) for file in range(len(chunks.files))]
+    return [FileRuler(chunks, loaded, unit, file) for file in range(len(chunks.files))]
+
+
+def visible_bytes(chunks: ChunkTable, loaded: LoadedDataset) -> list[VisibleBytes]:
+    """Return each file of a chunk table in visible bytes."""
+    return [VisibleBytes(loaded.hidden_ranges(file)) for file in chunks.files]

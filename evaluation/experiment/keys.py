@@ -40,6 +40,7 @@ def retrieve_key(
     inputs = {
         "chunks": chunks.digest,
         "queries": dataset.queries,
+        "hidden": dataset.hidden,
         "embedder": encoder.identity() if encoder else None,
         "retriever": plugin_inputs(retriever),
         "depth": depth,

@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from chunkers.errors import UsageError
 from chunkers.sizes import Ruler, ruler
 from chunkers.sources import Repository, fingerprint
@@ -18,26 +20,30 @@ from evaluation.experiment.chunk_table import FileKey
 from evaluation.experiment.file_memory import FileMemory, MemoryLimit, MemoryRepository
 from evaluation.results.facts import DatasetParts, DatasetRecord
 from ground_truth.duplicates import apply_duplicates
+from ground_truth.hidden import HiddenText, inside, visible_text
 from ground_truth.types import Dataset, DatasetLoader
 
+_NO_STARTS = np.zeros(0, dtype=np.int64)
 _RULERS_KEPT = 2_000
 """Files whose tokens stay counted."""
 
 
 @dataclass(frozen=True)
 class LoadedDataset:
-    """A dataset and the fingerprints of its three parts; it lives as long as the session that loaded it."""
+    """A dataset and the fingerprints of its parts; it lives as long as the session that loaded it."""
 
     spec: str
     dataset: Dataset
     corpus: str
     queries: str
     annotations: str
+    hidden: str = ""
+    """Empty where nothing is hidden."""
 
     @property
     def fingerprint(self) -> str:
         """The hash of all of it."""
-        return _digest([self.corpus, self.queries, self.annotations])
+        return _digest([self.corpus, self.queries, self.annotations, *([self.hidden] if self.hidden else [])])
 
     def read(self, file: FileKey) -> bytes:
         """Return a file's bytes; what was read last is kept, up to a bound."""
@@ -58,6 +64,37 @@ class LoadedDataset:
         while len(self._rulers) > _RULERS_KEPT:
             del self._rulers[next(iter(self._rulers))]
         return found
+
+    def visible(self, file: FileKey, start: int, end: int) -> bytes:
+        """Return the bytes of a span that an index may show."""
+        return visible_text(self.read(file), self.hidden_ranges(file), start, end)
+
+    def hidden_ranges(self, file: FileKey) -> np.ndarray:
+        """Return the hidden bytes of a file: rows of start and end."""
+        return self._hidden_text.ranges(file.repo, file.path)
+
+    @property
+    def hidden_files(self) -> list[tuple[str, str]]:
+        """The files in which something is hidden, as repository and path."""
+        return self._hidden_text.files()
+
+    def hidden_starts(self, file: FileKey, unit: SizeUnit) -> np.ndarray:
+        """Return where the hidden units of a file begin, ascending: no chunk and no gold counts them."""
+        ranges = self.hidden_ranges(file)
+        if not len(ranges):
+            return _NO_STARTS
+        if (file, unit) not in self._hidden_starts:
+            starts = self.ruler(file, unit).starts
+            self._hidden_starts[file, unit] = starts[inside(ranges, starts)]
+        return self._hidden_starts[file, unit]
+
+    @functools.cached_property
+    def _hidden_text(self) -> HiddenText:
+        return HiddenText(self.dataset.hidden)
+
+    @functools.cached_property
+    def _hidden_starts(self) -> dict[tuple[FileKey, SizeUnit], np.ndarray]:
+        return {}
 
     @functools.cached_property
     def _rulers(self) -> dict[FileKey, Ruler]:
@@ -84,7 +121,7 @@ class LoadedDataset:
             mined=dataset.mined,
             scope=dataset.scope,
             skipped=dict(sorted(skipped.items())),
-            parts=DatasetParts(self.corpus, self.queries, self.annotations),
+            parts=DatasetParts(self.corpus, self.queries, self.annotations, self.hidden),
             details=dict(dataset.details),
         )
 
@@ -101,6 +138,7 @@ def load_dataset(spec: str, loader: DatasetLoader, *, duplicates: str) -> Loaded
         corpus=_digest([dataset.scope, sorted(corpus.items())]),
         queries=_digest([[query.id, query.text, query.repo] for query in dataset.queries]),
         annotations=_digest([_plain(annotation) for annotation in dataset.annotations]),
+        hidden=_digest(sorted(dataset.hidden)) if dataset.hidden else "",
     )
 
 

@@ -58,7 +58,7 @@ def make_plan(session: Session) -> Plan:
         if states["retrieve"] == "run" and session.retriever(cell.retriever).uses_vectors:
             queries = [query.text for query in loaded.dataset.queries]
             for kind, texts in (
-                ("document", ChunkTexts(chunks, range(len(chunks)), loaded.read)),
+                ("document", ChunkTexts(chunks, range(len(chunks)), loaded.visible)),
                 ("query", queries),
             ):
                 missing.setdefault((cell.embedder, kind), set()).update(map(text_key, texts))

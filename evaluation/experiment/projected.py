@@ -30,7 +30,7 @@ def score_projected(
     own, other = (stages.chunk(session, cell.dataset, chunker) for chunker in (cell.chunker, reference))
     ranking = stages.retrieve(session, cell).ranking
     dataset = session.dataset(cell.dataset).dataset
-    lines = corpus_lines(dataset.repositories)
+    lines = corpus_lines(dataset)
     target = ChunkLines.of(lines, placed(other))
     projection = Projection(ChunkLines.of(lines, placed(own)), target)
     judged = make_qrels(session.rule, dataset.queries, dataset.annotations, target).grades

@@ -25,7 +25,12 @@ def largest_budgets(measures: Iterable[Measure], curve: Sequence[int]) -> dict[S
 
 
 def ranks_to_keep(
-    chunks: ChunkTable, rows: range, found: Sequence[Sequence[Hit]], budgets: Mapping[SizeUnit, int]
+    chunks: ChunkTable,
+    rows: np.ndarray,
+    found: Sequence[Sequence[Hit]],
+    *,
+    budgets: Mapping[SizeUnit, int],
+    sizes: Mapping[SizeUnit, np.ndarray],
 ) -> list[int]:
     """Return, for each ranking, the first rank at which every budget is surely spent.
 
@@ -35,22 +40,21 @@ def ranks_to_keep(
     folds = _most_chunks_on_a_byte(chunks, rows)
     keep = []
     for hits in found:
-        positions = np.array([rows[hit.position] for hit in hits], dtype=np.int64)
+        positions = rows[[hit.position for hit in hits]]
         last = LEAST
         for unit, budget in budgets.items():
-            spent = np.cumsum(chunks.sizes(unit)[positions])
+            spent = np.cumsum(sizes[unit][positions])
             last = max(last, int(np.searchsorted(spent, budget * folds)) + 1)
         keep.append(min(last, len(hits)))
     return keep
 
 
-def _most_chunks_on_a_byte(chunks: ChunkTable, rows: range) -> int:
+def _most_chunks_on_a_byte(chunks: ChunkTable, rows: np.ndarray) -> int:
     if not len(rows):
         return 1
-    part = slice(rows.start, rows.stop)
-    files = chunks.columns["file"][part].astype(np.int64)
+    files = chunks.columns["file"][rows].astype(np.int64)
     # One axis through all files: a file's number leads, an end counts before a start at the same byte.
-    starts, ends = chunks.columns["start"][part], chunks.columns["end"][part]
+    starts, ends = chunks.columns["start"][rows], chunks.columns["end"][rows]
     stride = int(ends.max()) + 1
     points = np.concatenate((files * stride + ends, files * stride + starts))
     steps = np.concatenate((np.full(len(ends), -1), np.ones(len(starts), dtype=np.int64)))

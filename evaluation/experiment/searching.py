@@ -15,6 +15,7 @@ from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.ranking_depth import ranks_to_keep
+from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
 from evaluation.results.facts import SearchFacts, Truncation
 from indexing.embedding_cache import EmbeddingCache, text_keys
 from indexing.types import Encoder, Hit, QueryBatch, Retriever, SearchSpace
@@ -49,12 +50,16 @@ def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
     seconds = {"embed": 0.0, "retrieve": 0.0}
     lengths: list[np.ndarray] = []
     measured: dict[str, list[float]] = {}
-    spaces = chunks.repository_rows if dataset.scope == "repository" else {"": range(len(chunks))}
+    spaces = searchable_rows(loaded, chunks)
+    searchable = sum(map(len, spaces.values()))
+    if dataset.scope == "all":
+        spaces = {"": np.concatenate([*spaces.values(), np.zeros(0, dtype=np.int64)]).astype(np.int64)}
+    sizes = {unit: visible_sizes(loaded, chunks, unit) for unit in how.budgets}
     for repo, rows in spaces.items():
         asked = [query for query in dataset.queries if dataset.scope == "all" or query.repo == repo]
         if not asked:
             continue
-        texts = ChunkTexts(chunks, rows, loaded.read)
+        texts = ChunkTexts(chunks, rows, loaded.visible)
         words = [query.text for query in asked]
         started = time.perf_counter()
         if how.retriever.uses_vectors:
@@ -67,9 +72,9 @@ def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
             space, batch = SearchSpace(texts), QueryBatch(words)
         embedded = time.perf_counter()
         found = how.retriever.search(space, batch, depth=how.depth)
-        keep = ranks_to_keep(chunks, rows, found, how.budgets)
+        keep = ranks_to_keep(chunks, rows, found, budgets=how.budgets, sizes=sizes)
         for query, hits, last in zip(asked, found, keep, strict=True):
-            ranking[query.id] = [Hit(rows[hit.position], hit.score) for hit in hits[:last]]
+            ranking[query.id] = [Hit(int(rows[hit.position]), hit.score) for hit in hits[:last]]
         seconds["embed"] += embedded - started
         seconds["retrieve"] += time.perf_counter() - embedded
         for name, value in _diagnostics(how.retriever)(space, batch, depth=how.depth).items():
@@ -77,7 +82,9 @@ def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
     for query in dataset.queries:
         ranking.setdefault(query.id, [])
     diagnostics = {name: float(np.mean(values)) for name, values in measured.items()}
-    return Retrieved(ranking, SearchFacts(_truncated(lengths, how.encoder.max_tokens), diagnostics), seconds)
+    truncated = _truncated(lengths, how.encoder.max_tokens)
+    facts = SearchFacts(truncated, hidden_chunks=len(chunks) - searchable, diagnostics=diagnostics)
+    return Retrieved(ranking, facts, seconds)
 
 
 class _Diagnose(Protocol):
@@ -133,6 +140,6 @@ def load_retrieved(folder: Path) -> Retrieved:
         ranking[query_id] = pairs[start : start + length]
         start += length
     found = json.loads((folder / "facts.json").read_text("utf-8"))
-    cut_off = found["facts"]["truncated"]
-    facts = SearchFacts(Truncation(**cut_off) if cut_off else None, found["facts"]["diagnostics"])
+    cut_off = found["facts"].pop("truncated")
+    facts = SearchFacts(Truncation(**cut_off) if cut_off else None, **found["facts"])
     return Retrieved(ranking, facts, found["seconds"])

@@ -39,7 +39,11 @@ def lay_out(cases: Sequence[TextCase], unit: SizeUnit | None) -> Layout:
     counts = [len(case.results) for case in cases] + [len(case.gold) for case in cases]
     case_of = np.repeat(np.tile(np.arange(len(cases)), 2), counts)
     spans = _array(chain.from_iterable(chain((c.results for c in cases), (c.gold for c in cases))), sum(counts))
-    ends = _bytes(case_of, spans) if unit is None else _in_units(cases, unit, case_of, spans)
+    rulers = [case.visible if unit is None else case.rulers[unit] for case in cases]
+    measured = [ruler for ruler in rulers if ruler is not None]
+    if measured and len(measured) < len(rulers):
+        raise ValueError("some cases of a batch hide text and others do not")
+    ends = _in_units(measured, case_of, spans) if measured else _bytes(case_of, spans)
     cuts = _distinct(ends)
     at = np.searchsorted(cuts, ends)
     n_results = sum(counts[: len(cases)])
@@ -55,9 +59,9 @@ def _bytes(case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
     return _apart(spans[:, 1:], place, longest=spans[:, 2].max(initial=0))
 
 
-def _in_units(cases: Sequence[TextCase], unit: SizeUnit, case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
+def _in_units(of_case: Sequence[Sequence[Measured]], case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
     """Return the spans' ends on one line, in units of the files' rulers."""
-    rulers, base = _rulers(cases, unit)
+    rulers, base = _rulers(of_case)
     ruler_of = base[case_of] + spans[:, 0]
     units = _units(rulers, ruler_of, spans[:, 1:])
     return _apart(units, case_of * len(rulers) + ruler_of, longest=units.max(initial=0))
@@ -78,12 +82,12 @@ class _Joined:
         return self._parts[part][number - self.begins[part]]
 
 
-def _rulers(cases: Sequence[TextCase], unit: SizeUnit) -> tuple[_Joined, np.ndarray]:
+def _rulers(of_case: Sequence[Sequence[Measured]]) -> tuple[_Joined, np.ndarray]:
     """Return all rulers, and where each case's begin; cases that share their rulers share them here."""
-    parts = {id(case.rulers[unit]): case.rulers[unit] for case in cases}
+    parts = {id(rulers): rulers for rulers in of_case}
     joined = _Joined(list(parts.values()))
     begins = dict(zip(parts, joined.begins, strict=False))
-    return joined, np.array([begins[id(case.rulers[unit])] for case in cases], dtype=np.int64)
+    return joined, np.array([begins[id(rulers)] for rulers in of_case], dtype=np.int64)
 
 
 def _array(spans: Iterable[TextSpan], count: int) -> np.ndarray:

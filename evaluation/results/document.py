@@ -86,6 +86,7 @@ def _chunks(cell: CellRecord) -> dict[str, Any]:
         **_plain(cell.chunks),
         **_plain(cell.judgements),
         "truncated": _plain(truncated) if truncated else None,
+        "hidden_chunks": cell.search.hidden_chunks,
         **cell.search.diagnostics,
     }
 
@@ -112,13 +113,14 @@ def from_json(found: Mapping[str, Any], *, source: str) -> Results:
 
 def _read_cell(row: Mapping[str, Any]) -> CellRecord:
     chunks = row["chunks"]
-    rest = {name: value for name, value in chunks.items() if name not in _CHUNK_KEYS and name != "truncated"}
+    search = {name: chunks[name] for name in ("truncated", "hidden_chunks") if name in chunks}
+    rest = {name: value for name, value in chunks.items() if name not in _CHUNK_KEYS and name not in search}
     return CellRecord(
         key=CellKey(*(str(row[name]) for name in CellKey._fields)),
         status="ok" if row["status"] == "ok" else "failed",
         reason=str(row["reason"]),
         chunks=_read(ChunkFacts, chunks),
-        search=_read(SearchFacts, {"truncated": chunks.get("truncated"), "diagnostics": rest}),
+        search=_read(SearchFacts, {**search, "diagnostics": rest}),
         judgements=_read(JudgementFacts, chunks),
         measures={str(name): _read(MeasureSummary, each) for name, each in row["measures"].items()},
         seconds=TypeAdapter(dict[str, float]).validate_python(row["seconds"]),
@@ -156,7 +158,10 @@ def results_schema() -> dict[str, Any]:
     text, number = {"type": "string"}, {"type": "number"}
     chunks = {
         "allOf": [_ref(ChunkFacts), _ref(JudgementFacts)],
-        "properties": {"truncated": {"anyOf": [_ref(Truncation), {"type": "null"}]}},
+        "properties": {
+            "truncated": {"anyOf": [_ref(Truncation), {"type": "null"}]},
+            "hidden_chunks": {"type": "integer", "minimum": 0},
+        },
     }
     cell = {
         **dict.fromkeys(CellKey._fields, text),

@@ -48,6 +48,8 @@ class SearchFacts:
     """What a search says of itself."""
 
     truncated: Truncation | None = None
+    hidden_chunks: int = 0
+    """Chunks of which all text is hidden: they cannot be found."""
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     """What the retriever measured about itself, such as the recall of an approximate index."""
 
@@ -69,11 +71,13 @@ class JudgementFacts:
 
 @dataclass(frozen=True, slots=True)
 class DatasetParts:
-    """The fingerprints of a dataset's three parts."""
+    """The fingerprints of a dataset's parts."""
 
     corpus: str
     queries: str
     annotations: str
+    hidden: str = ""
+    """Empty where nothing is hidden."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -11,17 +11,16 @@ from typing import ClassVar, NamedTuple
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from chunkers.sources import Repository, unfit_content, walk
-from chunkers.types import SourceFile
 from ground_truth.annotations import Problems, Row, annotations_of, queries_of, read_rows
 from ground_truth.git import find_clone, is_git
 from ground_truth.git_snapshot import take_snapshot
+from ground_truth.hidden import documentation
 from ground_truth.lines import FileLines
-from ground_truth.masking import mask_docstrings
-from ground_truth.types import Dataset
+from ground_truth.types import Dataset, HiddenSpan
 
 
 class _Corpus(NamedTuple):
-    """What decides a repository: its name, its commit, and what is masked in it."""
+    """What decides a repository: its name, its commit, and what is hidden in it."""
 
     repo: str
     commit: str | None
@@ -69,12 +68,23 @@ class Annotations:
             annotations=tuple(
                 dataclasses.replace(note, repo=named[note.query_id].name) for note in annotations_of(rows)
             ),
+            hidden=_hidden(repositories, groups),
             details={
                 "file": path.name,
                 "skipped_files": sum(len(repository.skipped) for repository in repositories),
                 "masked": sorted({corpus.mask for corpus in groups if corpus.mask}),
             },
         )
+
+
+def _hidden(repositories: Sequence[Repository], groups: Iterable[_Corpus]) -> tuple[HiddenSpan, ...]:
+    masks = {corpus.name: corpus.mask for corpus in groups}
+    return tuple(
+        span
+        for repository in repositories
+        if (mask := masks[repository.name])
+        for span in documentation([repository], comments=mask == "comments")
+    )
 
 
 def _with_default_repo(rows: Sequence[Row], root: Path) -> list[Row]:
@@ -84,7 +94,7 @@ def _with_default_repo(rows: Sequence[Row], root: Path) -> list[Row]:
 
 
 def _check_masks(path: Path, groups: dict[_Corpus, list[Row]]) -> None:
-    """Raise where a repository would have to be indexed both masked and not."""
+    """Raise where a repository would have to be indexed both with and without hidden text."""
     first: dict[str, tuple[_Corpus, int]] = {}
     problems = Problems(path)
     for corpus, group in groups.items():
@@ -127,16 +137,14 @@ def _below(root: Path, name: str) -> Path | None:
 
 def _open(folder: Path, corpus: _Corpus, rows: Sequence[Row]) -> Repository:
     keep = {row.value.file for row in rows}
-    transform: Callable[[SourceFile], SourceFile] | None = mask_docstrings if corpus.mask else None
     if corpus.commit is None:
         walked = walk(folder, name=corpus.name, keep=keep)
         # The walk does not enter a folder that it leaves out, so what is annotated in there is added here.
-        hidden = {file for file in keep.difference(walked.paths) if _is_text(folder / file)}
-        paths = tuple(sorted({*walked.paths, *hidden}))
-        return dataclasses.replace(walked, paths=paths, transform=transform)
+        missed = {file for file in keep.difference(walked.paths) if _is_text(folder / file)}
+        return dataclasses.replace(walked, paths=tuple(sorted({*walked.paths, *missed})))
     if not is_git(folder):
         raise UsageError(f"{folder} is not a git clone, but rows name a commit: give a clone, or remove commit")
-    return take_snapshot(folder, corpus.commit, name=corpus.name, keep=keep, transform=transform)
+    return take_snapshot(folder, corpus.commit, name=corpus.name, keep=keep)
 
 
 def _is_text(file: Path) -> bool:

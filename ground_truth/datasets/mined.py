@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -12,10 +11,9 @@ from chunkers.plugins import positive
 from chunkers.sources import Repository, walk
 from ground_truth.git import is_git, is_named_bare, resolve_ref
 from ground_truth.git_snapshot import take_snapshot
-from ground_truth.masking import mask_docstrings
 from ground_truth.miners.commits import mine_commits
 from ground_truth.miners.definitions import minable_languages
-from ground_truth.miners.docstrings import mine_docstrings
+from ground_truth.miners.mixed import CodeKind, mine_code
 from ground_truth.miners.types import Mined
 from ground_truth.types import Dataset
 
@@ -30,7 +28,8 @@ class MinedRepository:
     root: str
     ref: str | None = None
     """A branch, tag or commit, read without a checkout; None reads the folder as it is, or HEAD of a bare ``*.git``."""
-    kind: Literal["docstrings", "commits"] = "docstrings"
+    kind: Literal["code", "docstrings", "comments", "commits"] = "code"
+    """`code`: docstrings and comments in equal parts; the text that asks is hidden from the index."""
     queries: int = 200
     """At most this many."""
     seed: int = 0
@@ -46,7 +45,7 @@ class MinedRepository:
         if not place.exists():
             raise UsageError(f"{self.root} does not exist: give a folder of source code")
         commit = self._commit(place)
-        find = self._documentation if self.kind == "docstrings" else self._history
+        find = self._history if self.kind == "commits" else self._code
         mined, repositories = find(place, commit)
         if not mined.queries:
             raise UsageError(f"{self.root} gives no queries by {self.kind} ({_told(mined)}): {self._remedy(place)}")
@@ -56,6 +55,7 @@ class MinedRepository:
             queries=mined.queries,
             annotations=mined.annotations,
             mined=True,
+            hidden=mined.hidden,
             details={"kind": self.kind, "seed": self.seed, "commit": commit, **mined.counts()},
         )
 
@@ -66,11 +66,12 @@ class MinedRepository:
         ref = self.ref or ("HEAD" if is_named_bare(place) else None)
         return resolve_ref(place, ref) if ref else None
 
-    def _documentation(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
+    def _code(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
         name = _name(place)
         plain = take_snapshot(place, commit, name=name) if commit else walk(place, name=name)
-        mined = mine_docstrings(plain, limit=self.queries, seed=self.seed)
-        return mined, (dataclasses.replace(plain, transform=mask_docstrings),)
+        kinds: tuple[CodeKind, ...] = ("docstrings", "comments")
+        chosen = tuple(kind for kind in kinds if self.kind in ("code", kind))
+        return mine_code(plain, chosen, limit=self.queries, seed=self.seed), (plain,)
 
     def _history(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
         mined = mine_commits(
@@ -90,7 +91,7 @@ class MinedRepository:
         )
 
     def _remedy(self, place: Path) -> str:
-        if self.kind == "docstrings" and is_git(place):
+        if self.kind != "commits" and is_git(place):
             return "try kind=commits, or annotate it"
         return f"documentation is read in {', '.join(sorted(minable_languages()))}; otherwise annotate it"
 

@@ -13,13 +13,13 @@ from chunkers.errors import UsageError
 from chunkers.sources import Folder
 from ground_truth.archives import unpacked
 from ground_truth.data_folders import locate
+from ground_truth.hidden import documentation, hidden_lines
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import LineRange
-from ground_truth.masking import mask_docstrings
 from ground_truth.problems import Policy, RowProblemError, Skips
 from ground_truth.python_functions import Function, function_at, functions_of
-from ground_truth.transforms import MaskedLines, Steps, Transform, crlf
-from ground_truth.types import Annotation, Dataset, Query
+from ground_truth.transforms import crlf
+from ground_truth.types import Annotation, Dataset, HiddenSpan, Query
 
 _LEFT_OUT_OF_SIX = ("CarperAI_trlx", "leopard-ai_betty")
 _LF_IN_CODE_CHUNK = "amazon-science_patchcore-inspection"
@@ -59,19 +59,19 @@ class RepoEval:
     level: Literal["function", "line", "api"] = "function"
     gold: Gold = "body"
     """`prompt`: the prompt's own lines, as CodeRAG-Bench and code-chunk do; `body`: the lines to complete; `function`:
-    the docstring or signature asks for the whole function, docstrings masked."""
+    the docstring or signature asks for the whole function, docstrings hidden."""
     repositories: str = "8"
     """8, 6 (without trlx and betty, as code-chunk and CodeRAG-Bench), or names separated by commas."""
     newlines: Newlines = "keep"
     """`crlf` ends lines with CR LF; `code-chunk` does so in all but patchcore, as its stored vectors were made."""
     mask: Literal["none", "query"] = "none"
-    """`query` blanks the lines that a query was taken from, except lines that are gold."""
+    """`query` hides the lines that a query was taken from, except lines that are gold."""
     problems: Policy = "error"
     """Whether a task whose file or lines are not there stops the loading."""
 
     def __post_init__(self) -> None:
         if self.mask == "query" and self.gold == "prompt":
-            raise UsageError("mask=query with gold=prompt would blank the gold: choose gold=body or gold=function")
+            raise UsageError("mask=query with gold=prompt would hide the gold: choose gold=body or gold=function")
         if self.gold == "function" and self.level != "function":
             raise UsageError(f"gold=function with level={self.level}: those tasks complete lines, not functions")
 
@@ -90,13 +90,15 @@ class RepoEval:
         functions = _functions(tasks, folders) if self.gold == "function" else {}
         questions = [_question(task, functions.get((task.repo, task.path), ()), self.gold) for task in tasks]
         masks = _own_lines(questions) if self.mask == "query" else {}
+        repositories = tuple(
+            dataclasses.replace(folder, transform=crlf) if self._is_crlf(name) else folder
+            for name, folder in folders.items()
+            if any(task.repo == name for task in tasks)
+        )
         return Dataset(
             name=f"repoeval-{self.level}-{self.gold}",
-            repositories=tuple(
-                dataclasses.replace(folder, transform=self._transform(name, masks))
-                for name, folder in folders.items()
-                if any(task.repo == name for task in tasks)
-            ),
+            repositories=repositories,
+            hidden=self._hidden(repositories, masks),
             queries=tuple(Query(one.task.id, one.text, one.task.repo, expected=one.task.truth) for one in questions),
             annotations=tuple(Annotation(one.task.id, one.task.repo, one.task.path, *one.gold) for one in questions),
             details={
@@ -107,16 +109,17 @@ class RepoEval:
             },
         )
 
-    def _transform(self, name: str, masks: Mapping[tuple[str, str], Any]) -> Transform | None:
-        mine = {path: tuple(lines) for (repo, path), lines in masks.items() if repo == name}
-        steps: list[Transform] = []
-        if self.gold == "function":
-            steps.append(mask_docstrings)
-        if mine:
-            steps.append(MaskedLines.of(mine))
-        if self.newlines == "crlf" or (self.newlines == "code-chunk" and name != _LF_IN_CODE_CHUNK):
-            steps.append(crlf)
-        return Steps(tuple(steps)) if steps else None
+    def _is_crlf(self, name: str) -> bool:
+        return self.newlines == "crlf" or (self.newlines == "code-chunk" and name != _LF_IN_CODE_CHUNK)
+
+    def _hidden(
+        self, repositories: Sequence[Folder], masks: Mapping[tuple[str, str], Sequence[int]]
+    ) -> tuple[HiddenSpan, ...]:
+        spans = list(documentation(repositories)) if self.gold == "function" else []
+        for folder in repositories:
+            own = {path: lines for (repo, path), lines in masks.items() if repo == folder.name}
+            spans += hidden_lines(folder, own)
+        return tuple(spans)
 
     def _details(self, questions: Sequence[_Question], masks: Mapping[Any, Sequence[int]]) -> dict[str, Any]:
         gold_lines = sorted(one.gold.last - one.gold.first + 1 for one in questions)
@@ -273,7 +276,7 @@ def _question(task: _Task, functions: Sequence[Function], gold: Gold) -> _Questi
 
 
 def _own_lines(questions: Sequence[_Question]) -> dict[tuple[str, str], list[int]]:
-    """Return for each file the lines that are some query's own and no task's gold; docstrings are masked anyway."""
+    """Return for each file the lines that are some query's own and no task's gold; docstrings are hidden anyway."""
     own: dict[tuple[str, str], set[int]] = {}
     gold: dict[tuple[str, str], set[int]] = {}
     for one in questions:

@@ -1,0 +1,50 @@
+"""Queries of several kinds from one repository, in equal parts where it has enough of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from chunkers.sources import Repository
+from ground_truth.miners.comments import mine_comments
+from ground_truth.miners.docstrings import mine_docstrings
+from ground_truth.miners.types import LanguageShare, Mined
+
+CodeKind = Literal["docstrings", "comments"]
+_MINERS: Mapping[CodeKind, Callable[..., Mined]] = {"docstrings": mine_docstrings, "comments": mine_comments}
+
+
+def mine_code(repository: Repository, kinds: Sequence[CodeKind], *, limit: int, seed: int = 0) -> Mined:
+    """Return at most ``limit`` queries; what one kind cannot give, the others do."""
+    available = {kind: len(_MINERS[kind](repository, seed=seed).queries) for kind in kinds}
+    parts = _parts(available, limit)
+    found = [_MINERS[kind](repository, limit=parts[kind], seed=seed) for kind in kinds]
+    return Mined(
+        queries=tuple(query for mined in found for query in mined.queries),
+        annotations=tuple(note for mined in found for note in mined.annotations),
+        dropped=sum((Counter(mined.dropped) for mined in found), Counter[str]()),
+        hidden=tuple(sorted({span for mined in found for span in mined.hidden})),
+        languages=_languages(found),
+    )
+
+
+def _parts(available: Mapping[CodeKind, int], limit: int) -> dict[CodeKind, int]:
+    """Return how many queries each kind gives: equal parts, smallest supply first so that others take up its rest."""
+    parts: dict[CodeKind, int] = {}
+    left = limit
+    for number, kind in enumerate(sorted(available, key=lambda kind: (available[kind], kind))):
+        parts[kind] = min(available[kind], left // (len(available) - number))
+        left -= parts[kind]
+    return parts
+
+
+def _languages(found: Sequence[Mined]) -> dict[str, LanguageShare]:
+    joined: dict[str, LanguageShare] = {}
+    for mined in found:
+        for language, share in mined.languages.items():
+            known = joined.get(language, LanguageShare(share.code_bytes, 0, 0))
+            joined[language] = LanguageShare(
+                share.code_bytes, known.candidates + share.candidates, known.queries + share.queries
+            )
+    return joined
