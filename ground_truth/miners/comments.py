@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from typing import NamedTuple
 
 from chunkers.sources import Repository
@@ -51,12 +51,12 @@ def hidden_comments(source: SourceFile) -> tuple[HiddenSpan, ...]:
     )
 
 
-def _descriptions(source: SourceFile) -> Iterator[_Description]:
-    if source.language is None:
-        return
-    for found in commented_blocks(source.data, source.language):
-        query = comment_query(found.comment.text)
-        yield _Description(found, query, no_description(found.comment.text, query))
+@functools.lru_cache(maxsize=512)
+def _descriptions(source: SourceFile) -> tuple[_Description, ...]:
+    """Return the comments of a file with what each introduces; kept, since what a dataset mines it hides next."""
+    blocks = commented_blocks(source.data, source.language) if source.language else ()
+    asked = ((found, comment_query(found.comment.text)) for found in blocks)
+    return tuple(_Description(found, query, no_description(found.comment.text, query)) for found, query in asked)
 
 
 def _span(source: SourceFile, found: Commented) -> HiddenSpan:
