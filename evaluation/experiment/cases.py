@@ -19,7 +19,6 @@ from ground_truth.spans import annotated_lines, gold_spans
 from ground_truth.types import Query
 from indexing.types import Hit
 
-
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
@@ -107,7 +106,8 @@ class CaseBuilder:
     def _units(self, unit: SizeUnit, spans: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the units of spans by the rulers that the measures use; a line that a chunk shares is not doubled."""
         if unit != "lines":
-            return visible_sizes(self._loaded, self._chunks, unit)[rows].astype(np.int64)
+            shown: np.ndarray = visible_sizes(self._loaded, self._chunks, unit)[rows].astype(np.int64)
+            return shown
         sizes = np.zeros(len(spans), dtype=np.int64)
         for file in np.unique(spans[:, 0]).tolist():
             rows = spans[:, 0] == file

@@ -97,7 +97,7 @@ def _binomial(times: np.ndarray, count: int, most: int) -> np.ndarray:
 
 
 def _nodes(sizes: np.ndarray, budget: int) -> int:
-    """Return enough times: the smaller the chunks, the less the reading by a time varies, and the closer times stand."""
+    """Return enough times: the smaller the chunks, the less the reading by a time varies, the closer the times."""
     typical = float(np.square(sizes, dtype=float).sum()) / max(1.0, float(sizes.sum()))
     return max(40, int(6 * np.sqrt(budget / max(1.0, typical))))
 
