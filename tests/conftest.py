@@ -10,8 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from scripts.cli import main
+
+# How long an example takes says nothing about the code, only about the machine.
+settings.register_profile("chunkbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("chunkbench")
 
 MODULE = '''"""Things about {word}s."""
 

@@ -109,12 +109,36 @@ def test_a_closed_output_is_one_line() -> None:
     assert "stdout is closed" in done.stderr
 
 
+ENDLESS = """
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endless:
+    number: int
+    version: ClassVar[str] = "1"
+    lossless: ClassVar[bool] = True
+    limit = None
+
+    def split(self, source):
+        while True:
+            time.sleep(1)
+"""
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux tells the children of a process")
 def test_ctrl_c_while_workers_start_is_one_word(repository: Path, tmp_path: Path) -> None:
-    """The terminal sends it to the workers too; none of them answers with a traceback."""
+    """The terminal sends it to the workers too; none of them answers with a traceback.
+
+    The chunkers never finish, so that however late the signal comes it meets a run that goes on.
+    """
     gold, out = repository.parent / "gold.jsonl", tmp_path / "out"
+    (tmp_path / "endless.py").write_text(ENDLESS)
     command = [sys.executable, "-m", "scripts", "compare", str(repository), "--annotations", str(gold)]
     options = ["--embedder", "hashing", "--engine", "processes", "--jobs", "2", "--out", str(out)]
+    options += [f"--chunker={tmp_path}/endless.py:Endless,number={number}" for number in (1, 2)]
     process = subprocess.Popen(
         [*command, *options],
         stdout=subprocess.DEVNULL,
@@ -128,7 +152,7 @@ def test_ctrl_c_while_workers_start_is_one_word(repository: Path, tmp_path: Path
     while process.poll() is None and len(children.read_text().split()) < 3:  # the tracker and both workers
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=600)
     assert process.returncode == 130, said
     assert said.strip() == "chunkbench: interrupted"
     assert not out.exists()

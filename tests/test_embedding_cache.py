@@ -251,7 +251,7 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
     body = "cache.embed(Hashing(), texts, kind='document')"
     running = [subprocess.Popen(_script(tmp_path, body), cwd=ROOT, stderr=subprocess.PIPE) for _ in range(3)]
     for process in running:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=600)
         assert (process.returncode, errors) == (0, b"")
     cache = EmbeddingCache(tmp_path)
     texts = _texts(400)

@@ -155,7 +155,7 @@ class Lab:
 
     def environment(self, *, path: Sequence[Path] = (), more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment of a night."""
-        here = Path(__file__).resolve().parents[1]
+        here = Path(__file__).resolve().parents[2]
         places = [*path, self.root / "plugins", here]
         return {
             **os.environ,
