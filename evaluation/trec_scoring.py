@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from chunkers.errors import UsageError
@@ -28,11 +29,30 @@ class RunScores:
     """Judged queries to which nothing is relevant: they score 0."""
 
 
-def score_files(qrels_path: Path, run_path: Path, names: Sequence[str]) -> RunScores:
-    """Return the scores of every judged query; a query that the run lacks counts as an empty ranking."""
-    measures = {name.strip(): _ranked(name) for name in names}
+def score_files(
+    qrels_path: Path,
+    run_path: Path,
+    names: Sequence[str],
+    *,
+    reference_path: Path | None = None,
+    limit: int | None = None,
+) -> RunScores:
+    """Return the scores of every judged query; a query that the run lacks counts as an empty ranking.
+
+    ``reference_path`` is a run to correlate with, for Kendall's tau and RBO. ``limit`` keeps the first judged queries.
+    """
+    measures = {name.strip(): _measure(name, has_reference=reference_path is not None) for name in names}
     qrels, run = read_qrels(qrels_path), read_run(run_path)
-    cases = [Case(query, run.get(query, []), grades) for query, grades in qrels.items()]
+    reference = None if reference_path is None else read_run(reference_path)
+    judged = dict(islice(qrels.items(), limit))
+    if reference is not None and (absent := [query for query in judged if query not in reference]):
+        raise UsageError(
+            f"{reference_path}: has no ranking for query {absent[0]!r}: a reference ranks every judged query"
+        )
+    cases = [
+        Case(query, run.get(query, []), grades, reference=None if reference is None else reference[query])
+        for query, grades in judged.items()
+    ]
     nothing = uncovered(cases)
     scores = evaluate(list(dict.fromkeys(measures.values())), cases)
     per_query = {
@@ -42,17 +62,20 @@ def score_files(qrels_path: Path, run_path: Path, names: Sequence[str]) -> RunSc
         canonical={name: measure.name for name, measure in measures.items()},
         per_query=per_query,
         summary=aggregate(per_query, uncovered=nothing),
-        missing=[query for query in qrels if query not in run],
+        missing=[query for query in judged if query not in run],
         unjudged=[query for query in run if query not in qrels],
         uncovered=nothing,
     )
 
 
-def _ranked(name: str) -> Measure:
+def _measure(name: str, *, has_reference: bool) -> Measure:
     measure = parse_measure(name)
-    if missing := sorted(measure.needs - {"grades"}):
+    missing = sorted(measure.needs - {"grades", "reference"})
+    if missing:
         raise UsageError(
             f"measure {name!r} needs {' and '.join(missing)}, which TREC files do not hold: choose one on ids, such as "
             "ndcg@10"
         )
+    if "reference" in measure.needs and not has_reference:
+        raise UsageError(f"measure {name!r} needs a reference ranking: name one with --reference RUN")
     return measure

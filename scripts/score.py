@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from evaluation.trec_scoring import RunScores
 
 DEFAULT = "ndcg@5 ndcg@10 precision@5 precision@10 recall@5 recall@10 mrr map hit@5".split()
+AT_CUTOFF = ("ndcg", "precision", "recall", "hit", "mrr", "map")
+"""The measures that each -k adds."""
 
 _COMMA = re.compile(r",(?![^(]*\))")
 
@@ -27,9 +29,16 @@ _COMMA = re.compile(r",(?![^(]*\))")
 @click.option("--qrels", required=True, type=click.Path(path_type=Path), help="Judgements: query 0 document grade.")
 @click.option("--run", required=True, type=click.Path(path_type=Path), help="Run: query Q0 document rank score tag.")
 @click.option("--measure", "-m", "measures", multiple=True, metavar="M", help="A measure; may be given several times.")
+@click.option(
+    "-k", "cutoffs", multiple=True, type=click.IntRange(min=1), metavar="K", help="The usual measures at this cutoff."
+)
+@click.option("--reference", type=click.Path(path_type=Path), help="A run to correlate with, for kendall_tau and rbo.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score the first N judged queries only.")
 @click.option("--per-query", is_flag=True, help="Show every query in the table.")
 @click.option("--json", "as_json", is_flag=True, help="Means and all queries as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="One row per query and a last row for all of them.")
+@click.option("--quiet", is_flag=True, help="Print the scores and nothing else.")
+@click.option("--verbose", is_flag=True, help="Name the queries that are missing, not judged or without an answer.")
 @click.argument("more", nargs=-1, metavar="[M]...")
 def command(
     *,
@@ -37,9 +46,14 @@ def command(
     run: Path,
     measures: tuple[str, ...],
     more: tuple[str, ...],
+    cutoffs: tuple[int, ...],
+    reference: Path | None,
+    limit: int | None,
     per_query: bool,
     as_json: bool,
     as_csv: bool,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Score a TREC run against TREC qrels; both plain or gzip.
 
@@ -50,21 +64,39 @@ def command(
     chunkbench score --qrels qrels.txt --run run.txt.gz
     chunkbench score --qrels qrels.txt --run run.txt -m ndcg@10 -m "precision@5(rel>=2)" --json
     chunkbench score --qrels qrels.txt --run run.txt -m mrr,map --csv
+    chunkbench score --qrels qrels.txt --run run.txt -k 5 -k 20 --limit 100
+    chunkbench score --qrels qrels.txt --run run.txt -m kendall_tau,rbo --reference other.txt
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
     from evaluation.trec_scoring import score_files
 
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other")
-    asked = [name for text in (*measures, *more) for name in _COMMA.split(text)] or DEFAULT
-    result = score_files(qrels, run, asked)
-    if result.unjudged:
-        click.echo(f"queries of the run without judgements, left out: {len(result.unjudged)}", err=True)
+    if quiet and verbose:
+        raise UsageError("--quiet and --verbose exclude each other")
+    asked = [name for text in (*measures, *more) for name in _COMMA.split(text)]
+    asked += [f"{label}@{k}" for label in AT_CUTOFF for k in cutoffs]
+    result = score_files(qrels, run, asked or DEFAULT, reference_path=reference, limit=limit)
+    if not quiet:
+        _remark(result, verbose=verbose)
     if as_json:
         click.echo(json.dumps(_record(result), indent=2, allow_nan=False))
     elif as_csv:
         _write_csv(result)
     else:
-        _show(result, per_query=per_query)
+        _show(result, per_query=per_query, quiet=quiet)
+
+
+def _remark(result: RunScores, *, verbose: bool) -> None:
+    if result.unjudged:
+        click.echo(f"queries of the run without judgements, left out: {len(result.unjudged)}", err=True)
+    if verbose:
+        for what, queries in (
+            ("not judged, left out", result.unjudged),
+            ("missing from the run, scored 0", result.missing),
+            ("without a relevant document, scored 0", result.uncovered),
+        ):
+            for query in queries:
+                click.echo(f"{query}: {what}", err=True)
 
 
 def _record(result: RunScores) -> dict[str, Any]:
@@ -98,7 +130,7 @@ def _write_csv(result: RunScores) -> None:
     writer.writerow(["all", *(_plain(summary.mean) for summary in result.summary.values())])
 
 
-def _show(result: RunScores, *, per_query: bool) -> None:
+def _show(result: RunScores, *, per_query: bool, quiet: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -116,6 +148,8 @@ def _show(result: RunScores, *, per_query: bool) -> None:
         counts = (str(summary.n_total), str(summary.n_undefined))
         table.add_row(name, _digits(summary.mean), _digits(summary.median), *counts)
     console.print(table)
+    if quiet:
+        return
     console.print(
         f"{len(result.per_query)} judged queries: {len(result.missing)} missing from the run (scored 0), "
         f"{len(result.uncovered)} without a relevant document (scored 0)"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chunkers.sizes import Ruler
 from chunkers.types import SizeUnit
-from evaluation.measures import evaluate, parse_measure, recall_curve
+from evaluation.measures import aggregate, evaluate, parse_measure, recall_curve
 from evaluation.types import Case, TextCase, TextSpan
 
 FILES, LENGTH = 3, 24
@@ -246,3 +246,21 @@ def test_files_rank_by_their_first_chunk() -> None:
     assert value("file_recall@2", case) == 0.5
     assert value("file_recall@3", case) == 1
     assert value("file_rr", case) == 0.5
+
+
+def test_what_was_never_reached_is_not_left_out_of_the_summary() -> None:
+    """tokens_to_recall has a median with failures as infinite and the share that got there, never a mean."""
+    chunks = [TextSpan(0, 0, 10), TextSpan(0, 10, 20), TextSpan(0, 20, 30)]
+    by_unit: Mapping[SizeUnit, Sequence[Ruler]] = {"tokens": [Ruler(np.arange(30))]}
+    orders = [[0], [1, 0], [2, 1, 0], [1], [2]]
+    made = [
+        Case(str(i), list(map(str, order)), {}, TextCase([chunks[c] for c in order], [chunks[0]], by_unit))
+        for i, order in enumerate(orders)
+    ]
+    name = "tokens_to_recall(0.5)"
+    summary = aggregate(evaluate([parse_measure(name)], made))[name]
+    assert math.isnan(summary.mean)
+    assert (summary.median, summary.share_scored) == (25.0, 0.6)
+    worse = aggregate(evaluate([parse_measure(name)], made[1:]))[name]
+    assert math.isnan(worse.median)
+    assert worse.share_scored == 0.5

@@ -100,7 +100,8 @@ def test_scores_equal_pytrec_eval_and_ignore_the_spelling_of_ids(tmp_path: Path)
     [
         ("recall@4000tok", "needs text"),
         ("ild@5", "needs vectors"),
-        ("rbo", "needs reference"),
+        ("rbo", "--reference RUN"),
+        ("chance(ndcg@5)", "needs space"),
         ("ndgc@5", "Did you mean"),
     ],
 )
@@ -122,3 +123,46 @@ def test_bad_input_ends_with_one_line_and_code_2(tmp_path: Path) -> None:
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert "run:2: the score is 'NaN'" in done.stderr
+
+
+def test_a_reference_run_gives_rank_correlations(files: list[str], tmp_path: Path) -> None:
+    """Kendall's tau and RBO against another run; a judged query without a reference ranking is named."""
+    (tmp_path / "qrels").write_text("q1 0 a 1\n")
+    (tmp_path / "other").write_text("q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq1 Q0 a 3 1 t\n")
+    record = run_json([*files, "--reference", str(tmp_path / "other"), "-m", "kendall_tau", "-m", "rbo", "-m", "mrr"])
+    assert record["mean"]["kendall_tau"] == pytest.approx(1 / 3)
+    assert 0 < record["mean"]["rbo"] < 1
+    assert record["mean"]["mrr"] == pytest.approx(1 / 3)
+    (tmp_path / "qrels").write_text(QRELS)
+    with pytest.raises(UsageError, match="has no ranking for query 'q2'"):
+        run_json([*files, "--reference", str(tmp_path / "other"), "-m", "rbo"])
+
+
+def test_cutoffs_add_the_usual_measures(files: list[str]) -> None:
+    """-k 2 -k 3 asks for the usual measures at both, beside what -m names."""
+    labels = ("ndcg", "precision", "recall", "hit", "mrr", "map")
+    assert list(run_json([*files, "-k", "2", "-k", "3"])["mean"]) == [f"{name}@{k}" for name in labels for k in (2, 3)]
+    assert list(run_json([*files, "-m", "mrr", "-k", "2"])["mean"])[:2] == ["mrr", "ndcg@2"]
+
+
+def test_limit_takes_the_first_judged_queries(files: list[str]) -> None:
+    """The order of the qrels file decides, and counts are of what was kept."""
+    record = run_json([*files, "--limit", "2", "-m", "mrr"])
+    assert list(record["per_query"]) == ["q1", "q2"]
+    assert (record["n_total"], record["n_missing"], record["n_uncovered"]) == (2, 1, 0)
+
+
+def test_quiet_prints_scores_only_and_verbose_names_queries(files: list[str]) -> None:
+    """Remarks go to stderr; --quiet has none, --verbose names each query."""
+    plain, quiet, verbose = (
+        CliRunner().invoke(command, [*files, "-m", "mrr", *option], catch_exceptions=False)
+        for option in ([], ["--quiet"], ["--verbose"])
+    )
+    assert "left out: 1" in plain.stderr
+    assert "judged queries" in plain.stdout
+    assert quiet.stderr == ""
+    assert "judged queries" not in quiet.stdout
+    assert "q9: not judged, left out" in verbose.stderr
+    assert "q2: missing from the run, scored 0" in verbose.stderr
+    with pytest.raises(UsageError, match="exclude each other"):
+        CliRunner().invoke(command, [*files, "--quiet", "--verbose"], catch_exceptions=False)

@@ -11,6 +11,7 @@ import numpy as np
 from chunkers.errors import UsageError
 from evaluation.measures.batch import Batch
 from evaluation.measures.measure import Measure
+from evaluation.measures.registry import parse_measure
 from evaluation.types import Case, Scores
 
 BATCH = 1000
@@ -19,7 +20,11 @@ BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One measure over all queries; the mean and the median are over the queries where it is defined."""
+    """One measure over all queries.
+
+    Mean and median are over the queries where the measure is defined, save where undefined means "never reached", as in
+    tokens_to_recall: there is no mean then, and the median counts those queries as infinite.
+    """
 
     mean: float
     median: float
@@ -28,6 +33,8 @@ class Summary:
     n_undefined: int
     n_uncovered: int
     """Queries to which no chunk is relevant: they are scored, as 0."""
+    share_scored: float
+    """Of all queries, the share where the measure is defined: for tokens_to_recall, the share that got there."""
 
 
 def evaluate(measures: Sequence[Measure], cases: Iterable[Case]) -> dict[str, dict[str, float]]:
@@ -87,7 +94,9 @@ def aggregate(scores: Scores, *, uncovered: Collection[str] = ()) -> dict[str, S
     """Return the summary of each measure; ``uncovered`` names the queries to which nothing is relevant."""
     names = dict.fromkeys(name for row in scores.values() for name in row)
     n_uncovered = sum(query_id in scores for query_id in uncovered)
-    return {name: _summary([row[name] for row in scores.values()], n_uncovered) for name in names}
+    return {
+        name: _summary(parse_measure(name), [row[name] for row in scores.values()], n_uncovered) for name in names
+    }
 
 
 def uncovered(cases: Iterable[Case]) -> list[str]:
@@ -99,17 +108,28 @@ def uncovered(cases: Iterable[Case]) -> list[str]:
     ]
 
 
-def _summary(values: Sequence[float], n_uncovered: int) -> Summary:
+def _summary(measure: Measure, values: Sequence[float], n_uncovered: int) -> Summary:
     column = np.asarray(values, dtype=float)
     defined = column[~np.isnan(column)]
+    has_mean = len(defined) > 0 and measure.centre == "mean"
     return Summary(
-        mean=float(defined.mean()) if len(defined) else float("nan"),
-        median=float(np.median(defined)) if len(defined) else float("nan"),
+        mean=float(defined.mean()) if has_mean else float("nan"),
+        median=median(measure, column),
         n_total=len(column),
         n_scored=len(defined),
         n_undefined=len(column) - len(defined),
         n_uncovered=n_uncovered,
+        share_scored=len(defined) / len(column) if len(column) else float("nan"),
     )
+
+
+def median(measure: Measure, values: np.ndarray) -> float:
+    """Return the median; where undefined means "never reached", over all queries, and NaN if half never got there."""
+    if measure.centre == "median":
+        middle = float(np.median(np.nan_to_num(values, nan=np.inf))) if len(values) else float("nan")
+        return middle if np.isfinite(middle) else float("nan")
+    defined = values[~np.isnan(values)]
+    return float(np.median(defined)) if len(defined) else float("nan")
 
 
 def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:

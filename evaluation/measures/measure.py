@@ -67,6 +67,8 @@ class Measure(ABC):
 
     Comparable measures form the fair table, the others the published one.
     """
+    centre: ClassVar[Literal["mean", "median"]] = "mean"
+    """What sums up many queries. Median: undefined means "never", which a mean over the others would hide."""
     whole: ClassVar[bool] = False
     """Whether the measure itself takes the best of a case's alternative answers; else `evaluate` does."""
     positional: ClassVar[str | None] = None

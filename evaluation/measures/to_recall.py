@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class TokensToRecall(Measure):
     needs: ClassVar[frozenset[Need]] = frozenset({"text"})
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     direction: ClassVar[Direction] = "lower"
+    centre: ClassVar[Literal["mean", "median"]] = "median"
     properties: ClassVar[frozenset[str]] = frozenset("bounded rename monotone stable split duplicate".split())
 
     def __post_init__(self) -> None:

@@ -39,11 +39,12 @@ class Row:
     """Measures on gold text in which no chunker has a better mean; chunk ids give no order between chunkers."""
 
     def mean(self, measure: str) -> float | None:
-        """Return the mean of a measure, None where it has none."""
-        return self.part(measure, "mean")
+        """Return the mean of a measure, or its median where that is what sums it up; None where there is neither."""
+        mean = self.part(measure, "mean")
+        return self.part(measure, "median") if mean is None else mean
 
     def part(self, measure: str, name: str) -> float | None:
-        """Return the mean, low or high of a measure."""
+        """Return the mean, median, low or high of a measure."""
         summary = self.cell.measures.get(measure)
         value: float | None = getattr(summary, name) if summary else None
         return value

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluation.measures import parse_measure
+from evaluation.measures import Measure, parse_measure
+from evaluation.measures.evaluate import median
 from evaluation.results.document import json_number
 from evaluation.results.types import CellRecord, ComparisonRecord, MeasureSummary, Results
 from evaluation.statistics.compare import compare_pairs
@@ -24,8 +25,12 @@ def _with_intervals(results: Results, cell: CellRecord) -> CellRecord:
     clusters = [query.cluster for query in results.queries_of(cell.key.dataset)]
     measures = {}
     for name, values in cell.scores.items():
+        measure = parse_measure(name)
+        if measure.centre == "median":
+            measures[name] = _median_summary(measure, values)
+            continue
         interval = mean_interval(values, clusters, seed=results.config.seed)
-        least, most = parse_measure(name).range
+        least, most = measure.range
         measures[name] = MeasureSummary(
             mean=json_number(interval.mean),
             # With few queries Student's t reaches beyond what the measure can be.
@@ -37,6 +42,21 @@ def _with_intervals(results: Results, cell: CellRecord) -> CellRecord:
             caveat=interval.caveat,
         )
     return replace(cell, measures=measures)
+
+
+def _median_summary(measure: Measure, values: np.ndarray) -> MeasureSummary:
+    """Return the median over all queries and the count of those that got there: a mean over them would flatter."""
+    reached = int(np.sum(~np.isnan(values)))
+    return MeasureSummary(
+        mean=None,
+        low=None,
+        high=None,
+        method="median",
+        scored=reached,
+        undefined=len(values) - reached,
+        caveat=f"{reached} of {len(values)} queries get there",
+        median=json_number(median(measure, values)),
+    )
 
 
 def _comparisons(results: Results) -> Iterator[ComparisonRecord]:
@@ -53,6 +73,8 @@ def _comparisons(results: Results) -> Iterator[ComparisonRecord]:
         names = [cell.key.chunker for cell in cells]
         family = config.baseline if config.baseline in names else None
         for measure in config.measures:
+            if parse_measure(measure).centre == "median":
+                continue  # differences exist only where both got there, and their mean would hide who did not
             found = compare_pairs(
                 np.array([cell.scores[measure] for cell in cells]),
                 clusters,

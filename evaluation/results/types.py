@@ -67,6 +67,8 @@ class MeasureSummary:
     scored: int
     undefined: int
     caveat: str
+    median: float | None = None
+    """In place of the mean, where a query without a value never reached what is measured; None if half never did."""
 
 
 @dataclass(frozen=True)
