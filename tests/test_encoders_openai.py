@@ -140,7 +140,6 @@ def test_retry_after_is_honoured(server: Server) -> None:
 
 def test_timeouts_are_retried(server: Server) -> None:
     """A server that does not answer in time is asked again."""
-
     asked_again = threading.Event()
 
     def late() -> Answer:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from conftest import Command
 
+from evaluation.results.folder import read_results
+
 FAILING = """
 from dataclasses import dataclass
 from typing import ClassVar
@@ -37,6 +39,21 @@ class Mute:
 
     def count_tokens(self, texts):
         return [0] * len(texts)
+"""
+
+
+FAILS_ON_ONE = """
+from dataclasses import dataclass
+
+from chunkers.fixed_lines import FixedLines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choosy(FixedLines):
+    def split(self, source):
+        if source.path == "bolt.py":
+            raise RuntimeError("no bolts, please")
+        return super().split(source)
 """
 
 
@@ -75,6 +92,62 @@ def test_a_chunker_that_always_raises_fails_its_cell(chunkbench: Command, reposi
     assert finished["status"] == "ok"
     assert "failing" in result.err
     assert json.loads((tmp_path / "out" / "results.json").read_text())["cells"] == result.json["cells"]
+
+
+@pytest.fixture
+def choosy(repository: Path, tmp_path: Path) -> str:
+    """Return a chunker that raises on one of two files."""
+    for path in repository.glob("*.py"):
+        if path.stem not in ("apple", "bolt"):
+            path.unlink()
+    gold = tmp_path / "gold.jsonl"
+    rows = [json.loads(line) for line in gold.read_text().splitlines()]
+    kept = [json.dumps(row) + "\n" for row in rows if (repository / row["file"]).exists()]
+    assert len(kept) == 4
+    gold.write_text("".join(kept))
+    (tmp_path / "choosy.py").write_text(FAILS_ON_ONE)
+    return f"{tmp_path / 'choosy.py'}:Choosy,lines=5"
+
+
+def test_a_chunker_that_raises_on_one_file_is_scored_and_the_file_is_named(
+    chunkbench: Command, repository: Path, tmp_path: Path, choosy: str
+) -> None:
+    """The table, every form of the report, and the report made again from the folder name the file and the error."""
+    out = tmp_path / "out"
+    ran = chunkbench(*compare(repository, out), "--embedder", "hashing", "--chunker", choosy, "--chunker", "whole-file")
+    assert ran.code == 0, ran.err
+    assert "whole-file" in ran.out
+    cell = next(each for each in read_results(out).cells if each.key.chunker == choosy)
+    assert cell.status == "ok"
+    assert cell.chunks.failed_files == {"code/bolt.py": "RuntimeError: no bolts, please"}
+    assert cell.judgements.uncovered_queries == 2
+    for name in ("summary.md", "report.html"):
+        text = (out / name).read_text("utf-8")
+        assert "code/bolt.py" in text
+        assert "no bolts, please" in text
+    page = (out / "report.html").read_bytes()
+    again = chunkbench("report", out)
+    assert again.code == 0, again.err
+    assert (out / "report.html").read_bytes() == page
+
+
+def test_a_night_with_a_file_that_cannot_be_cut_is_stored(
+    chunkbench: Command, repository: Path, tmp_path: Path, choosy: str
+) -> None:
+    """The night is kept, its report names the file, and the next night has it as its baseline."""
+    experiment = tmp_path / "nightly.toml"
+    experiment.write_text(
+        f'datasets = ["annotations:path={tmp_path / "gold.jsonl"},root={repository}"]\n'
+        f'chunkers = ["{choosy}", "whole-file"]\nembedders = ["hashing"]\nflips = 100\n'
+        '[run]\nengine = "serial"\n[nightly]\nhistory = "history"\n'
+    )
+    first, second = (chunkbench("nightly", experiment, "--json") for _ in range(2))
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    run = tmp_path / "history" / "runs" / "00001"
+    assert "code/bolt.py" in (run / "report.html").read_text("utf-8")
+    (failed,) = (each.chunks.failed_files for each in read_results(run).cells if each.key.chunker == choosy)
+    assert list(failed) == ["code/bolt.py"]
+    assert {row["verdict"] for row in second.json["findings"]} == {"no change"}
 
 
 @pytest.mark.usefixtures("third_party")
