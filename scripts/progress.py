@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evaluation.experiment.progress import Progress
 
-_LABELS = {"chunk": "chunking", "embed": "embedding", "score": "searching and scoring"}
+_LABELS = {"chunk": "chunking", "embed": "embedding", "score": "searching and scoring", "levels": "chance and ceiling"}
 
 
 @contextmanager

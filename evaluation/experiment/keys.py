@@ -51,6 +51,23 @@ def retrieve_key(
     return StageKey("retrieve", inputs)
 
 
+def levels_key(
+    config: ExperimentConfig, measures: Sequence[Measure], dataset: LoadedDataset, chunks: StageKey
+) -> StageKey:
+    """Return what decides the scores of a random and of a perfect ranking."""
+    inputs = {
+        "chunks": chunks.digest,
+        "queries": dataset.queries,
+        "annotations": dataset.annotations,
+        "hidden": dataset.hidden,
+        "measures": _codes(measures),
+        "rule": config.rule,
+        "depth": config.depth,
+        "code": code_of("evaluation.experiment.levels"),
+    }
+    return StageKey("levels", inputs)
+
+
 def score_key(
     config: ExperimentConfig, measures: Sequence[Measure], dataset: LoadedDataset, ranking: StageKey, encoder: Encoder
 ) -> StageKey:
@@ -58,12 +75,15 @@ def score_key(
     inputs = {
         "ranking": ranking.digest,
         "annotations": dataset.annotations,
-        "measures": {
-            measure.name: plugin_inputs(measure)["code"] for measure in sorted(measures, key=lambda m: m.name)
-        },
+        "measures": _codes(measures),
         "rule": config.rule,
         "budgets": config.budgets,
         "embedder": encoder.identity(),
         "code": code_of("evaluation.experiment.scoring"),
     }
     return StageKey("score", inputs)
+
+
+def _codes(measures: Sequence[Measure]) -> dict[str, str]:
+    """Return measure → hash of its code."""
+    return {each.name: plugin_inputs(each)["code"] for each in sorted(measures, key=lambda each: each.name)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from chunkers.languages import language_of
@@ -43,7 +44,7 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
         status="ok",
         chunks=chunks.facts,
         search=retrieved.facts,
-        judgements=scored.facts,
+        judgements=replace(scored.facts, **stages.levels(session, cell.dataset, cell.chunker)._asdict()),
         seconds={name: round(value, 3) for name, value in seconds.items()},
         scores=scored.scores,
         curve=scored.curve,

@@ -121,7 +121,12 @@ def _make(session: Session, cells: Sequence[CellKey], executor: Executor, progre
             failed |= dict.fromkeys(needing, outcome.error)
     todo = [cell for cell in todo if cell not in failed]
 
-    return failed | _phase("score", functools.partial(_score, session, spent), todo, executor, progress)
+    failed |= _phase("score", functools.partial(_score, session, spent), todo, executor, progress)
+
+    tables = dict.fromkeys((cell.dataset, cell.chunker) for cell in cells if cell not in failed)
+    open_ = [pair for pair in tables if not has(session.levels_key(*pair))]
+    broken = _phase("levels", functools.partial(_levels, session), open_, executor, progress)
+    return failed | {cell: broken[cell[:2]] for cell in cells if cell[:2] in broken}
 
 
 def _uses_vectors(session: Session, cell: CellKey) -> bool:
@@ -144,6 +149,10 @@ def _phase(
 
 def _chunk(session: Session, pair: tuple[str, str]) -> None:
     stages.chunk(session, *pair)
+
+
+def _levels(session: Session, pair: tuple[str, str]) -> None:
+    stages.levels(session, *pair)
 
 
 def _score(session: Session, spent: Mapping[tuple[str, str, str], float], cell: CellKey) -> None:

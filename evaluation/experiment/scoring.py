@@ -14,10 +14,9 @@ from evaluation.experiment.cases import CaseBuilder
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.relevance import judge
-from evaluation.measures.chance import has_chance
+from evaluation.experiment.visible_chunks import visible_sizes
 from evaluation.measures.curve import recall_curves
 from evaluation.measures.evaluate import evaluate
-from evaluation.measures.levels import levels_of
 from evaluation.measures.measure import Measure
 from evaluation.results.facts import JudgementFacts
 from ground_truth.rules import Rule
@@ -66,7 +65,7 @@ def score_ranking(
         loaded,
         chunks,
         judgements,
-        needs=needs | {"text", "space"},
+        needs=needs | {"text"},
         units=units,
         embed=how.embed,
         depth=how.depth,
@@ -74,9 +73,8 @@ def score_ranking(
     )
     queries = loaded.dataset.queries
     columns: dict[str, list[float]] = {measure.name: [] for measure in measures}
-    chance: dict[str, list[np.ndarray]] = {measure.name: [] for measure in measures if has_chance(measure)}
-    ceiling: dict[str, list[np.ndarray]] = {name: [] for name in chance}
     curves: list[np.ndarray] = []
+    tokens = visible_sizes(loaded, chunks, "tokens")
     behind: dict[int, list[int]] = {5: [], 10: []}
     for start in range(0, len(queries), _BLOCK):
         cases = builder.cases(queries[start : start + _BLOCK], ranking)
@@ -86,11 +84,7 @@ def score_ranking(
             for name, values in columns.items():
                 values.append(scores[case.query_id][name])
             for k, sums in behind.items():
-                sums.append(_tokens_behind(chunks, ranking[case.query_id], k))
-        for measure in filter(has_chance, measures):
-            low, high = levels_of(measure, cases)
-            chance[measure.name].append(low)
-            ceiling[measure.name].append(high)
+                sums.append(int(tokens[[hit.position for hit in ranking[case.query_id][:k]]].sum()))
     return Scored(
         query_ids=[query.id for query in queries],
         scores={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
@@ -99,16 +93,9 @@ def score_ranking(
         facts=JudgementFacts(
             uncovered_queries=len(judgements.uncovered),
             relevant_per_query=float(np.mean([len(grades) for grades in judgements.qrels.values()])),
-            chance={name: float(np.concatenate(levels).mean()) for name, levels in chance.items()},
-            ceiling={name: float(np.concatenate(levels).mean()) for name, levels in ceiling.items()},
             tokens_at={str(k): float(np.mean(sums)) for k, sums in behind.items()},
         ),
     )
-
-
-def _tokens_behind(chunks: ChunkTable, hits: Sequence[Hit], k: int) -> int:
-    """Return the tokens that the first k results show."""
-    return int(chunks.sizes("tokens")[[hit.position for hit in hits[:k]]].sum())
 
 
 def save_scored(scored: Scored, folder: Path) -> None:

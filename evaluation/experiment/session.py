@@ -165,6 +165,15 @@ class Session:
 
         return self._key(("score", *cell), make)
 
+    def levels_key(self, dataset: str, chunker: str) -> StageKey:
+        """Return the key of what chance and perfection reach on a chunk table."""
+
+        def make() -> StageKey:
+            chunks = self.chunk_key(dataset, chunker)
+            return keys.levels_key(self.config, self.measures, self.dataset(dataset), chunks)
+
+        return self._key(("levels", dataset, chunker), make)
+
     def stage_keys(self, cell: CellKey) -> dict[str, StageKey]:
         """Return the key of each of the cell's stages."""
         return {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts, build_chunks, load_chunks, save_chunks
+from evaluation.experiment.levels import Levels, chunk_levels, load_levels, save_levels
 from evaluation.experiment.scoring import Scored, Scoring, load_scored, save_scored, score_ranking
 from evaluation.experiment.searching import Retrieved, Search, load_retrieved, save_retrieved, search
 from evaluation.experiment.session import Session
@@ -100,7 +101,9 @@ def score(session: Session, cell: CellKey, *, embedded: float = 0.0) -> CellScor
     def make() -> CellScores:
         chunks, retrieved = chunk(session, cell.dataset, cell.chunker), retrieve(session, cell)
         started = time.perf_counter()
-        scored = score_ranking(_scoring(session, cell), session.dataset(cell.dataset), chunks, retrieved.ranking)
+        scored = score_ranking(
+            _scoring(session, cell.embedder), session.dataset(cell.dataset), chunks, retrieved.ranking
+        )
         seconds = {"chunk": chunks.seconds, **retrieved.seconds, "score": time.perf_counter() - started}
         seconds["embed"] += embedded
         return CellScores(scored, seconds)
@@ -108,8 +111,19 @@ def score(session: Session, cell: CellKey, *, embedded: float = 0.0) -> CellScor
     return _stored(session.store, session.score_key(cell), make=make, save=_save_scores, load=_load_scores)
 
 
-def _scoring(session: Session, cell: CellKey) -> Scoring:
-    encoder = session.encoder(cell.embedder)
+def levels(session: Session, dataset: str, chunker: str) -> Levels:
+    """Return what chance and perfection reach on these chunks, whatever searches them."""
+
+    def make() -> Levels:
+        how = _scoring(session, session.config.embedders[0])
+        return chunk_levels(how, session.dataset(dataset), chunk(session, dataset, chunker))
+
+    key = session.levels_key(dataset, chunker)
+    return _stored(session.store, key, make=make, save=save_levels, load=load_levels)
+
+
+def _scoring(session: Session, embedder: str) -> Scoring:
+    encoder = session.encoder(embedder)
 
     def embed_documents(texts: Sequence[str]) -> Vectors:
         return session.embeddings.embed(encoder, texts, kind="document")

@@ -94,9 +94,7 @@ def aggregate(scores: Scores, *, uncovered: Collection[str] = ()) -> dict[str, S
     """Return the summary of each measure; ``uncovered`` names the queries to which nothing is relevant."""
     names = dict.fromkeys(name for row in scores.values() for name in row)
     n_uncovered = sum(query_id in scores for query_id in uncovered)
-    return {
-        name: _summary(parse_measure(name), [row[name] for row in scores.values()], n_uncovered) for name in names
-    }
+    return {name: _summary(parse_measure(name), [row[name] for row in scores.values()], n_uncovered) for name in names}
 
 
 def uncovered(cases: Iterable[Case]) -> list[str]:

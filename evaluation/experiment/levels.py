@@ -1,0 +1,60 @@
+"""What a random and what a perfect ranking of the same chunks would score: the same for every retriever."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.experiment.cases import CaseBuilder
+from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.relevance import judge
+from evaluation.experiment.scoring import Scoring
+from evaluation.measures.chance import has_chance
+from evaluation.measures.levels import levels_of
+
+_BLOCK = 500
+
+
+class Levels(NamedTuple):
+    """Measure → mean over the queries, for a random ranking and for a perfect one."""
+
+    chance: dict[str, float]
+    ceiling: dict[str, float]
+
+
+def chunk_levels(how: Scoring, loaded: LoadedDataset, chunks: ChunkTable) -> Levels:
+    """Return both levels of every measure that has them."""
+    measures = [measure for measure in how.measures if has_chance(measure)]
+    needs = frozenset(need for measure in measures for need in measure.needs) - {"vectors"}
+    builder = CaseBuilder(
+        loaded,
+        chunks,
+        judge(how.rule, loaded, chunks),
+        needs=needs | {"text", "space"},
+        units={unit for measure in measures for unit in measure.units},
+        embed=how.embed,
+        depth=how.depth,
+    )
+    queries = loaded.dataset.queries
+    found: dict[str, list[np.ndarray]] = {measure.name: [] for measure in measures}
+    for start in range(0, len(queries), _BLOCK):
+        block = queries[start : start + _BLOCK]
+        cases = builder.cases(block, {query.id: [] for query in block})
+        for measure in measures:
+            found[measure.name].append(np.stack(levels_of(measure, cases)))
+    means = {name: np.concatenate(parts, axis=1).mean(axis=1) for name, parts in found.items()}
+    return Levels(*({name: float(mean[level]) for name, mean in means.items()} for level in (0, 1)))
+
+
+def save_levels(levels: Levels, folder: Path) -> None:
+    """Write the levels as JSON."""
+    (folder / "levels.json").write_text(json.dumps(levels._asdict(), indent=1), "utf-8")
+
+
+def load_levels(folder: Path) -> Levels:
+    """Read what `save_levels` wrote."""
+    return Levels(**json.loads((folder / "levels.json").read_text("utf-8")))
