@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chunkers.errors import UsageError
+from evaluation.config import measures_at
 from evaluation.measures import Measure, aggregate, evaluate, parse_measure
 from evaluation.types import Case
 from ground_truth.registry import DATASETS
@@ -168,8 +169,7 @@ def default_measures(k_values: Sequence[int]) -> list[Measure]:
     """Return nDCG, precision, recall and hit at each k, and MRR and MAP at the largest."""
     if not k_values:
         raise UsageError("k_values is empty: name at least one cutoff")
-    names = [f"{label}@{k}" for label in ("ndcg", "precision", "recall", "hit") for k in k_values]
-    return [parse_measure(name) for name in (*names, f"mrr@{max(k_values)}", f"map@{max(k_values)}")]
+    return [parse_measure(name) for name in measures_at(k_values)]
 
 
 def _grades(relevant: Relevant) -> Mapping[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +16,7 @@ from evaluation.run_options import RunOptions
 from evaluation.statistics.types import TestName
 
 DEFAULT_CHUNKERS = ("fixed-lines:lines=50", "fixed-tokens:tokens=512", "fixed-nws:size=1500", "cast:size=1500")
+DEFAULT_TEXT_MEASURES = ("recall@4000tok", "naurc@4000tok")
 DEFAULT_MEASURES = (
     "ndcg@5",
     "ndcg@10",
@@ -26,8 +27,7 @@ DEFAULT_MEASURES = (
     "mrr@10",
     "map@10",
     "hit@5",
-    "recall@4000tok",
-    "naurc@4000tok",
+    *DEFAULT_TEXT_MEASURES,
 )
 
 
@@ -106,6 +106,9 @@ class ExperimentConfig(BaseModel):
     embedders: Specs = ("minilm",)
     retrievers: Specs = ("dense",)
     measures: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_MEASURES
+    k: tuple[Annotated[int, Field(gt=0)], ...] = Field(
+        (), description="Cutoffs of nDCG, precision, recall and hit; MRR and MAP take the largest. Others are kept."
+    )
     headline: str = Field("naurc@4000tok", description="The measure that the verdict is about.")
     rule: str = Field("any", description="When a chunk counts as relevant, for measures on chunk ids.")
     duplicates: Literal["keep", "first", "equal"] = Field(
@@ -115,6 +118,9 @@ class ExperimentConfig(BaseModel):
         (250, 500, 1000, 2000, 4000, 8000), description="Points of the recall-against-budget curve, in tokens."
     )
     baseline: str | None = Field(None, description="Compare every chunker with this one instead of all pairs.")
+    limit: int | None = Field(
+        None, gt=0, description="At most this many queries of each dataset, drawn by the seed and the queries' ids."
+    )
     seed: int = 0
     test: TestName = Field("sign-flip", description="The test behind every p.")
     flips: int = Field(100_000, gt=99, description="Sign flips of the permutation test.")
@@ -127,6 +133,12 @@ class ExperimentConfig(BaseModel):
         exclude=True,
         description="How it is run and shown; the results keep it beside the experiment.",
     )
+
+
+def measures_at(cutoffs: Sequence[int]) -> list[str]:
+    """Return nDCG, precision, recall and hit at each cutoff, and MRR and MAP at the largest."""
+    names = [f"{label}@{k}" for label in ("ndcg", "precision", "recall", "hit") for k in cutoffs]
+    return [*names, f"mrr@{max(cutoffs)}", f"map@{max(cutoffs)}"]
 
 
 def load_config(path: Path, **overrides: object) -> ExperimentConfig:
@@ -155,6 +167,10 @@ def make_config(values: Mapping[str, Any], *, source: str = "options") -> Experi
             hint = nearest(str(first["loc"][-1]), known.model_fields)
             raise UsageError(f"{source}: unknown key {key!r}.{hint}") from None
         raise UsageError(f"{source}: {key}: {first['msg'].removeprefix('Value error, ')}") from None
+    if config.k:
+        # Without measures of their own, users of -k mean these cutoffs in place of the default ones.
+        kept = config.measures if "measures" in values else DEFAULT_TEXT_MEASURES
+        config = config.model_copy(update={"measures": tuple(dict.fromkeys([*measures_at(config.k), *kept]))})
     if config.headline not in config.measures:
         config = config.model_copy(update={"measures": (*config.measures, config.headline)})
     gated = [name for name in (config.nightly.measures if config.nightly else ()) if name not in config.measures]

@@ -38,6 +38,9 @@ class RunOptions(BaseModel):
         description="What is printed: the table, all measures in it (--wide), or results.json (--json).",
     )
 
+    quiet: bool = Field(default=False, description="Say nothing but errors on stderr.")
+    verbose: bool = Field(default=False, description="Say more on stderr.")
+
     @field_validator("engine")
     @classmethod
     def _known_engine(cls, engine: str) -> str:

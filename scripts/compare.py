@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import click
 from chunkers.errors import UsageError
 from chunkers.tokens import usable_cache
 from scripts.report import TESTS
+from scripts.verbosity import note, set_verbosity
 
 if TYPE_CHECKING:
     from evaluation.config import ExperimentConfig
@@ -37,6 +39,9 @@ Examples:
 @click.option("--embedder", "embedders", multiple=True, metavar="SPEC", help="Embedders; `chunkbench list embedders`.")
 @click.option("--retriever", "retrievers", multiple=True, metavar="SPEC", help="Retrievers, e.g. dense, bm25.")
 @click.option("--measure", "measures", multiple=True, metavar="NAME", help="Measures, e.g. ndcg@10, recall@4000tok.")
+@click.option(
+    "-k", "k", multiple=True, type=click.IntRange(min=1), help="Cutoffs of nDCG, precision, recall, hit, MRR and MAP."
+)
 @click.option("--headline", metavar="NAME", help="The measure that the verdict is about [naurc@4000tok].")
 @click.option("--rule", metavar="RULE", help="When a chunk counts as relevant [any].")
 @click.option(
@@ -46,7 +51,8 @@ Examples:
 )
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
-@click.option("--seed", type=int, help="Seed of the statistics [0].")
+@click.option("--limit", type=click.IntRange(min=1), help="At most this many queries of each dataset, drawn by seed.")
+@click.option("--seed", type=int, help="Seed of the statistics and of --limit [0].")
 @click.option("--test", type=click.Choice(TESTS), help="The test behind every p [sign-flip].")
 @click.option("--flips", type=click.IntRange(min=100), help="Sign flips of the permutation test [100000].")
 @click.option("--depth", type=click.IntRange(min=100), help="Results searched per query [1000].")
@@ -78,10 +84,16 @@ def command(
     from evaluation.results.folder import check_output, write_results
     from scripts.progress import shown_progress
 
-    session, sizes = match_sizes(Session.resolve(_config(target, annotations, options), usable_cache()))
+    asked = _config(target, annotations, options)
+    set_verbosity(quiet=asked.run.quiet, verbose=asked.run.verbose)
+    session, sizes = match_sizes(Session.resolve(asked, usable_cache()))
     config = session.config
     for chosen, match in sizes.items():
-        click.echo(f"{chosen}: mean {match.mean:.0f}, for {config.match_size}", err=True)
+        note(f"{chosen}: mean {match.mean:.0f}, for {config.match_size}")
+    for spec in config.datasets:
+        drawn = session.dataset(spec).dataset.details.get("queries_drawn")
+        if drawn:
+            note(f"{spec}: {drawn['limit']} of {drawn['of']} queries, drawn with seed {drawn['seed']}")
     run = config.run
     part = ExperimentShard.parse(run.shard) if run.shard else None
     folder = Path(run.out or f"results/{_slug(config)}" + (f"-{part.number}-of-{part.of}" if part else ""))
@@ -136,7 +148,8 @@ def _config(target: Path | None, annotations: Path | None, options: dict[str, An
 def _slug(config: ExperimentConfig) -> str:
     """Return a folder name that is the same for the same experiment."""
     digest = hashlib.sha256(config.model_dump_json().encode()).hexdigest()[:8]
-    return f"{config.datasets[0].partition(':')[0]}-{digest}"
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", config.datasets[0].partition(":")[0].rpartition("/")[2])
+    return f"{name}-{digest}"
 
 
 def _print(results: Results, *, wide: bool) -> None:

@@ -1,4 +1,4 @@
-"""Progress on stderr: bars on a terminal, nothing elsewhere."""
+"""Progress on stderr: bars on a terminal; elsewhere, with --verbose, a line for each phase."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from scripts.verbosity import is_quiet, is_verbose, note
 
 if TYPE_CHECKING:
     from evaluation.experiment.progress import Progress
@@ -15,10 +17,13 @@ _LABELS = {"chunk": "chunking", "embed": "embedding", "score": "searching and sc
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Show one bar per phase while the block runs."""
+    """Show one bar per phase while the block runs; nothing with --quiet."""
     from evaluation.experiment.progress import Progress
 
-    if not sys.stderr.isatty():
+    if is_verbose() and not sys.stderr.isatty():
+        yield Progress(lambda name, total: note(f"{_LABELS.get(name, name)}: {total:,}"))
+        return
+    if is_quiet() or not sys.stderr.isatty():
         yield Progress()
         return
     from rich.console import Console

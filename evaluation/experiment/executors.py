@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +51,6 @@ def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa
     except UsageError as error:
         return Outcome(task, None, str(error), usage=True)
     except Exception as error:  # noqa: BLE001 - whatever a cell raises is that cell's reason
-        import logging
         import traceback
 
         logging.getLogger(__name__).debug("%s", traceback.format_exc())
@@ -140,7 +140,9 @@ def _start_pool(workers: int) -> Pool:
 
     # A fresh interpreter: a forked one would inherit the locks of threads that do not exist in it.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
+    return ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_begin, initargs=(logging.getLogger("evaluation").level,)
+    )
 
 
 @contextmanager
@@ -156,10 +158,13 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin() -> None:
-    """Keep the worker on one core, since the processes are the parallelism, and end it when the run is killed."""
+def _begin(level: int) -> None:
+    """Log as the run does, use one core, since the processes are the parallelism, and end when the run is killed."""
     import threading
 
+    if level:
+        logging.basicConfig(format="%(name)s: %(message)s")
+        logging.getLogger("evaluation").setLevel(level)
     # From here on Ctrl-C ends the worker without a word; this process's parent has it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

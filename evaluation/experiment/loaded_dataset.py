@@ -19,6 +19,7 @@ from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import FileKey
 from evaluation.experiment.file_memory import FileMemory, MemoryLimit, MemoryRepository
 from evaluation.results.facts import DatasetParts, DatasetRecord
+from ground_truth.draw import draw_queries
 from ground_truth.duplicates import apply_duplicates
 from ground_truth.hidden import HiddenText, inside, visible_text
 from ground_truth.types import Dataset, DatasetLoader
@@ -126,9 +127,9 @@ class LoadedDataset:
         )
 
 
-def load_dataset(spec: str, loader: DatasetLoader, *, duplicates: str) -> LoadedDataset:
-    """Load a dataset under a policy for identical files; it must have queries."""
-    dataset = apply_duplicates(_in_memory(loader.load()), duplicates)
+def load_dataset(spec: str, loader: DatasetLoader, *, duplicates: str, limit: int | None, seed: int) -> LoadedDataset:
+    """Load a dataset under a policy for identical files, with at most ``limit`` queries; it must have some."""
+    dataset = draw_queries(apply_duplicates(_in_memory(loader.load()), duplicates), limit, seed=seed)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
     corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}

@@ -111,7 +111,10 @@ class Session:
         """Return a dataset, loaded at its first use."""
         if spec not in self._datasets:
             loader = self._plugin(DATASETS, spec)
-            self._datasets[spec] = load_dataset(spec, loader, duplicates=self.config.duplicates)
+            config = self.config
+            self._datasets[spec] = load_dataset(
+                spec, loader, duplicates=config.duplicates, limit=config.limit, seed=config.seed
+            )
         return self._datasets[spec]
 
     def chunker(self, spec: str) -> Chunker:
