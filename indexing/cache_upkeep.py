@@ -14,6 +14,7 @@ from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from indexing.embedding_cache import locked
 from indexing.shards import Shard, disk_error, packed, read_shard, replace_shard, salvage, shard_paths
+from indexing.usage import uses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,8 +129,8 @@ def _group(path: Path) -> Group:
     note = _note(path / "encoder.json")
     shards = [shard for file in shard_paths(path) if (shard := read_shard(file)) is not None]
     blocks = [block for shard in shards for block in shard.blocks]
-    used = list(_uses(path / "usage.jsonl"))
-    asked = sum(row.get("distinct", 0) for row in used)
+    used = list(uses(path))
+    asked = sum(use.distinct for use in used)
     return Group(
         name=path.name,
         encoder=note.get("identity", {}),
@@ -139,29 +140,17 @@ def _group(path: Path) -> Group:
         shards=len(shards),
         bytes=sum(len(shard.data) for shard in shards),
         asked=asked,
-        hits=asked - sum(row.get("embedded", 0) for row in used),
-        last_used=max((row.get("at", 0) for row in used), default=0),
+        hits=asked - sum(use.embedded for use in used),
+        last_used=max((use.at for use in used), default=0),
     )
 
 
 def _note(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}  # the vectors are found by the folder's name; the note is for people
     return found if isinstance(found, dict) else {}
-
-
-def _uses(path: Path) -> Iterator[dict[str, int]]:
-    if not path.exists():
-        return
-    for line in path.read_text("utf-8", "replace").splitlines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue  # a line that a crash has cut
-        if isinstance(row, dict):
-            yield row
 
 
 def _empty(group: Path) -> None:
@@ -200,4 +189,4 @@ def _kept(shard: Shard, keep: list[np.ndarray]) -> Iterator[bytes]:
     for block, mask in zip(shard.blocks, keep, strict=True):
         if mask.any():
             rows = shard.keys(block)[mask]
-            yield packed(rows["key"], rows["tokens"], shard.vectors(block)[mask])
+            yield packed(rows["key"], rows["tokens"], shard.vectors(block)[mask], folder=shard.path.parent.name)

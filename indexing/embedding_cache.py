@@ -19,6 +19,8 @@ from chunkers.errors import UsageError
 from chunkers.tokens import cache_folder
 from indexing.shards import KEY_BYTES, Shard, append_block, disk_error, read_shard, salvage, shard_paths
 from indexing.types import Encoder, Vectors
+from indexing.usage import Use, note_use, uses
+from indexing.vector_checks import unusable
 
 INCREMENT = 512
 """Texts that are embedded between two writes: what a killed run can lose."""
@@ -152,12 +154,9 @@ class EmbeddingCache:
 
     def rate(self, encoder: Encoder) -> float | None:
         """Return the texts per second at which this encoder has embedded so far; None where it never did."""
-        usage = self.group(encoder, kind="document") / "usage.jsonl"
-        if not usage.is_file():
-            return None
-        rows = [json.loads(line) for line in usage.read_text("utf-8").splitlines() if line.endswith("}")]
-        seconds = sum(row.get("seconds", 0.0) for row in rows)
-        return sum(row["embedded"] for row in rows if row.get("seconds")) / seconds if seconds else None
+        rows = [use for use in uses(self.group(encoder, kind="document")) if use.seconds]
+        seconds = sum(use.seconds for use in rows)
+        return sum(use.embedded for use in rows) / seconds if seconds else None
 
     def group(self, encoder: Encoder, *, kind: str) -> Path:
         """Return the folder of the encoder's vectors of this kind."""
@@ -229,7 +228,8 @@ class EmbeddingCache:
             if shard.damaged or not all(map(shard.intact, shard.blocks)):
                 kept = salvage(path)
                 warnings.warn(
-                    f"{path}: part of this shard of the embedding cache was damaged and has been dropped; "
+                    f"{path}: part of this shard of the embedding cache was damaged, of another version or another "
+                    f"encoder's, and has been dropped; "
                     f"{kept} of its vectors are kept, the others are computed again when they are needed",
                     DamagedShardWarning,
                     stacklevel=2,
@@ -259,6 +259,8 @@ class EmbeddingCache:
             if not out.shape[1]:
                 out = self._room(len(distinct.keys), vectors.shape[1])
             _same_dimensions(group, out.shape[1], vectors.shape[1])
+            if wrong := unusable(vectors, zeros=getattr(encoder, "zero_rows", False)):
+                raise UsageError(f"{group.name}: the model's vectors cannot be used, and are not stored: {wrong}")
             with locked(group):
                 append_block(group, distinct.keys[rows].tolist(), tokens, vectors)
             out[rows] = vectors
@@ -283,13 +285,7 @@ class EmbeddingCache:
         self.statistics.texts += texts
         self.statistics.distinct += distinct
         self.statistics.hits += distinct - missing
-        counts = {"texts": texts, "distinct": distinct, "embedded": missing, "seconds": round(seconds, 3)}
-        line = json.dumps({"at": int(time.time()), **counts})
-        try:
-            with (group / "usage.jsonl").open("a", encoding="utf-8") as log:
-                log.write(line + "\n")
-        except OSError:
-            return  # the vectors are safe; a read-only or full cache only keeps no record of its use
+        note_use(group, Use(int(time.time()), texts, distinct, missing, round(seconds, 3)))
 
 
 def text_key(text: str) -> bytes:

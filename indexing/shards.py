@@ -1,12 +1,14 @@
 """Append-only files of vectors: blocks with checksums, so that a cut or damaged one is known and costs only itself.
 
-A block is a header (magic, rows, dimensions, checksums), the keys with their token counts, then the vectors:
-keys can be read without touching the vectors. Blocks are written under the folder's lock and never changed.
+A block is a header (magic, rows, dimensions, checksums, and which folder it belongs to), the keys with their token
+counts, then the vectors: keys can be read without touching the vectors. Blocks are written under the folder's lock and
+never changed.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import mmap
 import os
 import re
@@ -27,8 +29,8 @@ MAX_SHARD_BYTES = 256 * 2**20
 KEY_BYTES = 16
 KEYS = np.dtype([("key", f"S{KEY_BYTES}"), ("tokens", "<i4")])
 
-_HEADER = struct.Struct("<8sIIIII4x")
-_MAGIC = b"CBVEC\x00\x00\x01"
+_HEADER = struct.Struct("<8sIIIIQI4x")
+_MAGIC = b"CBVEC\x00\x00\x02"
 _NAME = re.compile(r"(\d{6})\.shard\Z")
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -65,7 +67,7 @@ class Shard:
     data: mmap.mmap | bytes
     blocks: tuple[Block, ...]
     damaged: bool
-    """Whether bytes had to be passed over: a damaged block, or a last one that is not (yet) whole."""
+    """Whether bytes had to be passed over: a damaged or foreign block, or a last one that is not (yet) whole."""
 
     def keys(self, block: Block) -> np.ndarray:
         """Return the block's keys and token counts."""
@@ -97,7 +99,7 @@ def read_shard(path: Path) -> Shard | None:
     blocks: list[Block] = []
     start, damaged = 0, False
     while start < size:
-        block, sound = _block(data, start, size)
+        block, sound = _block(data, start, size, folder=path.parent.name)
         if block is None:
             return Shard(path, data, tuple(blocks), damaged=True)
         if sound:
@@ -107,26 +109,37 @@ def read_shard(path: Path) -> Shard | None:
     return Shard(path, data, tuple(blocks), damaged)
 
 
-def _block(data: mmap.mmap | bytes, start: int, size: int) -> tuple[Block | None, bool]:
-    """Return the block at the offset, None where its end is unknown or missing, and whether its keys are sound."""
+def _block(data: mmap.mmap | bytes, start: int, size: int, *, folder: str) -> tuple[Block | None, bool]:
+    """Return the block at the offset, None where its end is unknown or missing, and whether it is sound.
+
+    Sound means that its keys are what was written, and that they were written for this folder: the same text has the
+    same key in every encoder's folder, so a shard that got into another one would answer with wrong vectors.
+    """
     if start + _HEADER.size > size:
         return None, False
     head = data[start : start + _HEADER.size]
-    magic, rows, dimensions, keys_sum, vectors_sum, head_sum = _HEADER.unpack(head)
+    magic, rows, dimensions, keys_sum, vectors_sum, owner, head_sum = _HEADER.unpack(head)
     if magic != _MAGIC or head_sum != zlib.crc32(head[: _HEADER.size - 8]):
         return None, False
     block = Block(start, rows, dimensions, vectors_sum)
     if block.end > size:
         return None, False
-    return block, zlib.crc32(data[block.keys_at : block.vectors_at]) == keys_sum
+    return block, owner == _owner(folder) and zlib.crc32(data[block.keys_at : block.vectors_at]) == keys_sum
 
 
-def packed(keys: Sequence[bytes] | np.ndarray, tokens: Sequence[int] | np.ndarray, vectors: Vectors) -> bytes:
-    """Return the bytes of a block."""
+def _owner(folder: str) -> int:
+    """Return what a block remembers of the folder it was written for, which is named by the encoder's identity."""
+    return int.from_bytes(hashlib.sha256(folder.encode()).digest()[:8], "little")
+
+
+def packed(
+    keys: Sequence[bytes] | np.ndarray, tokens: Sequence[int] | np.ndarray, vectors: Vectors, *, folder: str
+) -> bytes:
+    """Return the bytes of a block of the folder of this name."""
     table = np.empty(len(keys), dtype=KEYS)
     table["key"], table["tokens"] = keys, tokens
     names, body = table.tobytes(), np.ascontiguousarray(vectors, dtype="<f4").tobytes()
-    head = _HEADER.pack(_MAGIC, len(keys), vectors.shape[1], zlib.crc32(names), zlib.crc32(body), 0)
+    head = _HEADER.pack(_MAGIC, len(keys), vectors.shape[1], zlib.crc32(names), zlib.crc32(body), _owner(folder), 0)
     head_sum = zlib.crc32(head[: _HEADER.size - 8])
     return head[: _HEADER.size - 8] + struct.pack("<I4x", head_sum) + names + body
 
@@ -136,7 +149,7 @@ def append_block(folder: Path, keys: Sequence[bytes], tokens: Sequence[int], vec
 
     Either all of it is on the disk afterwards, or nothing of it and an error is raised.
     """
-    data = packed(keys, tokens, vectors)
+    data = packed(keys, tokens, vectors, folder=folder.name)
     path = _writable(folder, len(data))
     try:
         # Unbuffered: a buffer would try once more to write its rest when the file is closed.

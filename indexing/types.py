@@ -42,7 +42,8 @@ class Encoder(Protocol):
     """A frozen keyword-only dataclass that turns texts into unit vectors.
 
     Construction is cheap; the model is loaded at the first text. An encoder whose vectors are at hand already says
-    ``stored: ClassVar[bool] = True``: they are not cached again.
+    ``stored: ClassVar[bool] = True``: they are not cached again. One that gives a row of zeros for a text that says
+    nothing declares ``zero_rows: ClassVar[bool] = True``; anybody else's zeros are refused.
     """
 
     version: ClassVar[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
-from indexing import embedding_cache, shards
+from indexing import cache_upkeep, embedding_cache, shards
 from indexing.embedding_cache import DamagedShardWarning, EmbeddingCache
 from indexing.encoders.hashing import Hashing
 from indexing.types import Vectors
@@ -33,6 +34,7 @@ class Counting:
     """A real encoder that writes down what reaches it, and reads at most 4 words."""
 
     version: ClassVar[str] = "1"
+    zero_rows: ClassVar[bool] = True
     dimensions: int = 64
     asked: list[str] = field(default_factory=list, compare=False)
     counted: list[str] = field(default_factory=list, compare=False)
@@ -330,3 +332,51 @@ def test_read_only_cache_is_a_clear_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(UsageError, match="cannot be written"):
         EmbeddingCache(tmp_path / "x").embed(Hashing(), ["a"], kind="document")
+
+
+def test_a_shard_of_another_encoder_is_refused(tmp_path: Path) -> None:
+    """The same text has the same key everywhere: a shard copied between two encoders' folders is found out."""
+    cache = EmbeddingCache(tmp_path)
+    texts = ["alpha beta", "gamma delta"]
+    right = cache.embed(Hashing(dimensions=64), texts, kind="document")
+    cache.embed(Counting(), texts[::-1], kind="document")
+    mine, theirs = (cache.group(encoder, kind="document") for encoder in (Hashing(dimensions=64), Counting()))
+    shutil.copy(theirs / "000001.shard", mine / "000001.shard")
+    assert [check.damaged for check in cache_upkeep.verify(tmp_path, repair=False)] == [False, True]
+    with pytest.warns(DamagedShardWarning, match="another encoder"):
+        again = EmbeddingCache(tmp_path).embed(Hashing(dimensions=64), texts, kind="document")
+    assert (again == right).all()
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [([np.nan, 0], "not finite"), ([np.inf, 0], "not finite"), ([0, 0], "all zeros"), ([3e38, 0], "holds 3e"),
+     ([2, 0], "length 2"), ([0.1, 0], "length 0.1")],
+)  # fmt: skip
+def test_vectors_that_are_none_are_never_stored(tmp_path: Path, row: list[float], words: str) -> None:
+    """Neither infinite, zero, huge nor of another length; nothing of the call is on the disk."""
+
+    class Broken(Counting):
+        def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
+            """Give the same row for every text."""
+            del kind
+            return np.array([row] * len(texts), dtype=np.float32)
+
+    Broken.zero_rows = False
+    cache = EmbeddingCache(tmp_path)
+    with pytest.raises(UsageError, match=words):
+        cache.embed(Broken(), ["a", "b"], kind="document")
+    assert list(tmp_path.rglob("*.shard")) == []
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "7", '{"at": "x"}', '{"seconds": 1e999}', '{"distinct": -1}', "[" * 99_999,
+                                  '{"embedded": null}', "9" * 9_999, "\udcff"])  # fmt: skip
+def test_an_edited_record_of_use_is_passed_over(tmp_path: Path, line: str) -> None:
+    """The rate and the list of parts count the lines that can be read."""
+    cache = EmbeddingCache(tmp_path)
+    cache.embed(Counting(), ["a b", "c d"], kind="document")
+    with (cache.group(Counting(), kind="document") / "usage.jsonl").open("ab") as file:
+        file.write(line.encode("utf-8", "surrogateescape") + b"\n")
+    (group,) = cache_upkeep.groups(tmp_path)
+    assert (group.asked, group.hits) == (2, 0)
+    assert cache.rate(Counting()) is None or cache.rate(Counting())

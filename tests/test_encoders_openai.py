@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import itertools
 import json
+import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +15,7 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -246,3 +252,148 @@ def test_addresses_are_checked(url: str) -> None:
     with pytest.raises(UsageError, match="base_url") as caught:
         OpenAI(model="m", base_url=url)
     assert "secret" not in str(caught.value)
+
+
+ECHOES = {
+    "as it is": KEY,
+    "a part": KEY[:16],
+    "its end": KEY[-12:],
+    "in JSON": json.dumps(KEY + '"')[:-2],
+    "in an address": "https%3A%2F%2Fh%2F" + quote(KEY, safe=""),
+    "in base64": base64.b64encode(f"user:{KEY}".encode()).decode(),
+    "in hexadecimal": KEY.encode().hex(),
+    "as a header": f"Bearer {KEY}",
+}
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 429, 503])
+@pytest.mark.parametrize("form", ECHOES)
+def test_no_reply_makes_the_key_appear(server: Server, status: int, form: str) -> None:
+    """A server that echoes the key, in a good reply or a bad one, in words, fields or headers: it is not told."""
+    echo = ECHOES[form]
+    bodies = [
+        json.dumps({"error": {"message": f"bad key {echo}"}}),
+        json.dumps({"data": echo}),
+        json.dumps({"data": [{"index": echo, "embedding": [1.0]}]}),
+        json.dumps({"data": [{"index": 0, "embedding": echo}]}),
+        f"<html>{echo}</html>",
+    ]
+    for body in bodies:
+        server.plan = [(status, {"Retry-After": "0", "X-Key": echo}, body)] * 2
+        with pytest.raises(UsageError) as caught:
+            _encoder(server, retries=1).encode(["a"], kind="document")
+        said = str(caught.value)
+        seen = [echo[at : at + 8] for at in range(len(echo) - 7) if echo[at : at + 8] in said]
+        assert not any(part in ECHOES["in hexadecimal"] or part in KEY for part in seen), said
+        assert KEY[:8] not in said
+        assert KEY[-8:] not in said
+
+
+def _raw_server(answer: Callable[[socket.socket], None]) -> tuple[socket.socket, str]:
+    """Run a server that reads a request and then does anything with the connection."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            with connection, contextlib.suppress(OSError):
+                connection.recv(65_536)
+                answer(connection)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return listening, f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+
+
+@pytest.mark.parametrize("where", ["head", "body"])
+def test_a_reply_that_drips_ends_with_its_time(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One byte at a time keeps a socket awake for ever; the request has its seconds all the same."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    done = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        if where == "body":
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        for byte in itertools.cycle(b"HTTP/1.1 200 OK\r\nX-Long: aaaaaaaa"):
+            connection.sendall(bytes([byte]))
+            if done.wait(0.05):
+                return
+
+    listening, url = _raw_server(drip)
+    with listening:
+        began = time.monotonic()
+        with pytest.raises(UsageError, match="TimeoutError"):
+            OpenAI(model="m", base_url=url, timeout=0.5, retries=0).encode(["a"], kind="document")
+        assert time.monotonic() - began < 20
+        done.set()
+
+
+def test_a_reply_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gigabytes are refused after the megabytes that an answer of this many texts can have."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    sent = 0
+
+    def flood(connection: socket.socket) -> None:
+        nonlocal sent
+        connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 3000000000\r\n\r\n{"data": [')
+        while True:
+            sent += connection.send(b"1.0, " * 100_000)
+
+    listening, url = _raw_server(flood)
+    with listening, pytest.raises(UsageError, match="a reply of over 1 MB"):
+        OpenAI(model="m", base_url=url, batch=1, timeout=60, retries=0).encode(["a"], kind="document")
+    assert sent < 50_000_000
+
+
+@pytest.mark.parametrize("asked", ["nan", "NaN", "-nan", "", "soon", "Mon, 99 Foo 99999 99:99:99", "1e-400"])
+def test_a_wait_that_is_no_number_is_no_wish(server: Server, asked: str) -> None:
+    """The usual pause is made instead."""
+    server.plan = [(429, {"Retry-After": asked}, "{}")]
+    assert _encoder(server).encode(["a"], kind="document").shape == (1, 4)
+
+
+@pytest.mark.parametrize("asked", ["inf", "1e999", "86400", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_a_wait_of_a_day_ends_the_run(server: Server, asked: str) -> None:
+    """The line says how long the server wants; nobody sleeps until then."""
+    server.plan = [(429, {"Retry-After": asked}, "{}")]
+    with pytest.raises(UsageError, match="the next try would be in"):
+        _encoder(server).encode(["a"], kind="document")
+
+
+@pytest.mark.parametrize("vector", [[1e308, 1e308], [0.0, 0.0], [1e300, 0], ["1", "x"], [None, 1], [10**5000, 1], []])
+def test_vectors_that_are_none_are_refused_with_a_reason(server: Server, tmp_path: Path, vector: list[Any]) -> None:
+    """Overflow, zeros and what is no number: nothing is stored, and the line says which."""
+    items = [{"index": 0, "embedding": vector}]
+    sys.set_int_max_str_digits(0)
+    body = json.dumps({"data": items})
+    sys.set_int_max_str_digits(4300)
+    server.plan = [(200, {}, body)] * 4
+    with pytest.raises(UsageError, match="malformed reply"):
+        EmbeddingCache(tmp_path).embed(_encoder(server, dimensions=None), ["a"], kind="document")
+    assert list(tmp_path.rglob("*.shard")) == []
+
+
+@pytest.mark.parametrize(
+    "body", ["[" * 200_000, '{"data":' * 50_000, '{"error":' + '{"message":' * 90_000, "\x1b[2J" * 9]
+)
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_reply_of_nonsense_is_one_plain_line(server: Server, body: str, status: int) -> None:
+    """Depth is no traceback, and what a terminal would obey is written out."""
+    server.plan = [(status, {}, body)] * 2
+    with pytest.raises(UsageError) as caught:
+        _encoder(server, retries=1).encode(["a"], kind="document")
+    assert "\x1b" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+def test_a_key_that_no_header_can_hold_is_named_by_its_variable(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by its content."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-ab\ncd€")
+    with pytest.raises(UsageError, match="the key in OPENAI_API_KEY") as caught:
+        _encoder(server).encode(["a"], kind="document")
+    assert "sk-ab" not in str(caught.value)

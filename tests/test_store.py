@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
 from evaluation.experiment.store import StageKey, Store
@@ -85,3 +88,61 @@ def test_what_a_killed_run_left_is_removed_after_a_day(tmp_path: Path) -> None:
     store.sweep()
     assert (old.exists(), new.exists()) == (False, True)
     assert store.get(KEY, read_value) == "seven"
+
+
+def test_an_entry_under_another_name_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Two entries swapped by a copy gone wrong: both are sound, neither is believed, both are found by a check."""
+    store = Store(tmp_path)
+    other = StageKey("chunk", {"corpus": "abc", "chunker": {"size": 4}})
+    for key, text in ((KEY, "seven"), (other, "eight")):
+        store.put(key, lambda folder, text=text: (folder / "value.txt").write_text(text))  # type: ignore[misc]
+    store.folder(KEY).rename(tmp_path / "aside")
+    store.folder(other).rename(store.folder(KEY))
+    (tmp_path / "aside").rename(store.folder(other))
+    assert sorted(store.damaged()) == sorted([store.folder(KEY), store.folder(other)])
+    assert not store.has(KEY)
+    assert store.get(KEY, read_value) is None
+    assert "foreign" in caplog.text
+    store.put(KEY, write_value)
+    assert store.get(KEY, read_value) == "seven"
+
+
+def test_an_entry_of_another_stage_is_refused(tmp_path: Path) -> None:
+    """The same inputs under another stage are another entry."""
+    store = Store(tmp_path)
+    store.put(KEY, write_value)
+    moved = StageKey("score", KEY.inputs)
+    (tmp_path / "score").mkdir()
+    store.folder(KEY).rename(store.folder(moved))
+    assert store.get(moved, read_value) is None
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    ["", "null", "[]", "{}", "7", '"x"', '{"version": 1}',
+     '{"version": 2, "stage": "chunk", "inputs": {}, "files": {}}',
+     '{"version": 1, "stage": 1, "inputs": {}, "files": {}}',
+     '{"version": 1, "stage": "chunk", "inputs": [], "files": {}}',
+     '{"version": 1, "stage": "chunk", "inputs": {}, "files": ["value.txt"]}', "[" * 100_000, "1" * 10_000, "\x00",
+     '{"version": 1, "stage": "chunk", "inputs": {"corpus": "abc", "chunker": {"size": 3}}, "files": {}}',
+     '{"version": 1, "stage": "chunk", "inputs": {"corpus": "abc", "chunker": {"size": 3}}, "files": {"value.txt": 3}}',
+     '{"version": 1, "stage": "chunk", "inputs": {"corpus": "abc", "chunker": {"size": 3}}, "files": {"../x": "y"}}'],
+)  # fmt: skip
+def test_a_malformed_manifest_is_a_miss(tmp_path: Path, manifest: str) -> None:
+    """Whatever stands in it, the entry is made again; a list without the file does not make the file believable."""
+    store = Store(tmp_path)
+    store.put(KEY, write_value)
+    (store.folder(KEY) / "manifest.json").write_text(manifest)
+    assert len(store.damaged()) == 1
+    list(store.entries("chunk"))
+    assert store.get(KEY, read_value) is None
+    assert not store.folder(KEY).exists()
+
+
+@given(st.dictionaries(st.text(), st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)))  # fmt: skip
+def test_a_key_is_itself_after_it_has_been_written_down(inputs: dict[str, object]) -> None:
+    """The digest of the inputs as the manifest holds them is the entry's name, whatever they are."""
+    written = json.loads(json.dumps(inputs, default=str))
+    assert StageKey("chunk", written).digest == StageKey("chunk", inputs).digest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import json
@@ -31,12 +32,12 @@ def estimated_seconds(
 def _usual(session: Session, stage: str, retriever: str) -> float | None:
     """Return the mean seconds of searching with this kind of retriever, or of scoring."""
     kind = plugin_inputs(session.retriever(retriever))["class"]
-    found = []
+    found: list[float] = []
     for entry in itertools.islice(session.store.entries(stage), _LOOKED_AT):
-        if stage == "retrieve":
-            if entry.inputs["retriever"]["class"] != kind:
-                continue
-            found.append(json.loads((entry.folder / "facts.json").read_text("utf-8"))["seconds"][stage])
-        else:
-            found.append(json.loads((entry.folder / "seconds.json").read_text("utf-8"))[stage])
+        # An entry that is damaged, or that another process is dropping, tells nothing of the time.
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+            if stage != "retrieve":
+                found.append(float(json.loads((entry.folder / "seconds.json").read_text("utf-8"))[stage]))
+            elif entry.inputs["retriever"]["class"] == kind:
+                found.append(float(json.loads((entry.folder / "facts.json").read_text("utf-8"))["seconds"][stage]))
     return sum(found) / len(found) if found else None

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from zipfile import BadZipFile
 
 from chunkers.errors import UsageError
 from evaluation.atomic import checksum, sync
@@ -23,6 +24,9 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 _MANIFEST = "manifest.json"
 _DRAFT = ".draft-"
+_LARGEST_MANIFEST = 64 * 2**20
+# Whatever is wrong with a file of the store ends in one of these; a bug in a stage would too, and is then a miss.
+_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, EOFError, BadZipFile)
 _ABANDONED = 86_400
 """Seconds after which a draft is nobody's."""
 
@@ -48,6 +52,19 @@ class Entry(NamedTuple):
     inputs: Mapping[str, Any]
 
 
+class _Manifest(NamedTuple):
+    """What an entry says of itself."""
+
+    stage: str
+    inputs: Mapping[str, Any]
+    files: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """The name of the entry that this is: of the inputs as they are written down, not as a field may claim."""
+        return StageKey(self.stage, self.inputs).digest
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
     """A folder of entries, safe for several processes and machines that share it."""
@@ -59,21 +76,24 @@ class Store:
         return self.root / key.stage / key.digest
 
     def has(self, key: StageKey) -> bool:
-        """Return whether the entry is there."""
-        return (self.folder(key) / _MANIFEST).is_file()
+        """Return whether an entry is there that says it is this key's; its files are checked when it is read."""
+        try:
+            return _read_manifest(self.folder(key)).digest == key.digest
+        except _UNREADABLE:
+            return False
 
     def get(self, key: StageKey, read: Callable[[Path], T]) -> T | None:
-        """Return what the entry holds, or None where it is absent or damaged; a damaged entry is dropped."""
-        if not self.has(key):
-            return None
+        """Return what the entry holds, or None where it is absent, damaged or another key's; then it is dropped."""
         folder = self.folder(key)
+        if not (folder / _MANIFEST).is_file():
+            return None
         try:
             _verify_once(folder, (folder / _MANIFEST).stat().st_mtime_ns)
             with contextlib.suppress(PermissionError):  # a store that others fill
                 os.utime(folder)  # pruning asks when an entry was last of use
             return read(folder)
-        except (OSError, ValueError, KeyError) as error:
-            log.warning("cache entry %s/%s is damaged (%s) and is made again", key.stage, key.digest, error)
+        except _UNREADABLE as error:
+            log.warning("cache entry %s/%s is damaged or foreign (%s) and is made again", key.stage, key.digest, error)
             shutil.rmtree(folder, ignore_errors=True)
             return None
 
@@ -119,14 +139,15 @@ class Store:
         return sorted(path.parent for path in self.root.glob(f"*/[!.]*/{_MANIFEST}"))
 
     def damaged(self) -> list[Path]:
-        """Return the entries whose files are not as they were written; every byte is read."""
+        """Return the entries that are not as they were written or lie under another name; every byte is read."""
         return [folder for folder in self.folders() if not _is_sound(folder)]
 
     def entries(self, stage: str) -> Iterator[Entry]:
         """Yield the entries of a stage, newest first."""
         manifests = (self.root / stage).glob(f"[!.]*/{_MANIFEST}")
-        for path in sorted(manifests, key=lambda path: path.stat().st_mtime, reverse=True):
-            yield Entry(path.parent, json.loads(path.read_text("utf-8"))["inputs"])
+        for path in sorted(manifests, key=_written, reverse=True):
+            with contextlib.suppress(*_UNREADABLE):  # what cannot be believed is dropped when it is asked for by key
+                yield Entry(path.parent, _read_manifest(path.parent).inputs)
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -138,13 +159,38 @@ def _verify_once(folder: Path, _written: int) -> None:
 def _is_sound(folder: Path) -> bool:
     try:
         _verify(folder)
-    except (OSError, ValueError, KeyError):
+    except _UNREADABLE:
         return False
     return True
 
 
 def _verify(folder: Path) -> None:
-    manifest = json.loads((folder / _MANIFEST).read_text("utf-8"))
-    for name, written in manifest["files"].items():
+    """Raise unless the entry is the one that its folder's name promises, and its files are those that were written."""
+    manifest = _read_manifest(folder)
+    if manifest.digest != folder.name or manifest.stage != folder.parent.name:
+        raise ValueError(f"it is the entry {manifest.stage}/{manifest.digest}")
+    held = {file.name for file in folder.iterdir() if not file.name.startswith(".")} - {_MANIFEST}
+    if held != manifest.files.keys():
+        raise ValueError(f"its files are {', '.join(sorted(held)) or 'none'}")
+    for name, written in manifest.files.items():
         if checksum(folder / name) != written:
             raise ValueError(f"{name} has changed")
+
+
+def _read_manifest(folder: Path) -> _Manifest:
+    with (folder / _MANIFEST).open("rb") as file:
+        text = file.read(_LARGEST_MANIFEST + 1)
+    found = json.loads(text)
+    if len(text) > _LARGEST_MANIFEST or not isinstance(found, dict) or found.get("version") != 1:
+        raise ValueError("its manifest is malformed")
+    stage, inputs, files = found.get("stage"), found.get("inputs"), found.get("files")
+    if not isinstance(stage, str) or not isinstance(inputs, dict) or not isinstance(files, dict):
+        raise TypeError("its manifest is malformed")
+    return _Manifest(stage, inputs, files)
+
+
+def _written(manifest: Path) -> float:
+    try:
+        return manifest.stat().st_mtime
+    except OSError:
+        return 0.0  # another process has dropped it

@@ -16,8 +16,11 @@ from chunkers.tokens import encoding
 from indexing.encoders.remote import Endpoint, post
 from indexing.encoders.texts import Long, pool_windows, readable, unit_rows
 from indexing.types import Vectors
+from indexing.vector_checks import unreadable
 
 _DEFAULT = "https://api.openai.com/v1"
+_BYTES_PER_TEXT = 16_384 * 32
+"""More than any model's dimensions, each written out in full."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,7 @@ class OpenAI:
     request_tokens: int = 250_000
     """The most tokens of one request: services limit these too."""
     timeout: float = 60.0
+    """Seconds that one request may take, its whole reply included."""
     retries: int = 6
     backoff: float = 0.5
     """Seconds before the first retry; doubled each time, unless the server says how long to wait."""
@@ -52,6 +56,8 @@ class OpenAI:
         address = urlsplit(self.base_url)
         if address.scheme not in ("http", "https") or not address.hostname:
             raise UsageError(f"base_url is {self.base_url!r}; it must be an address such as {_DEFAULT}")
+        if address.query or address.fragment:
+            raise UsageError(f"base_url is {self.base_url.partition('?')[0]!r} and more; it must end with its path")
         if address.username or address.password:
             raise UsageError("base_url must hold no user name or password: put the key into the environment (key_env)")
 
@@ -134,6 +140,7 @@ class OpenAI:
             timeout=self.timeout,
             retries=self.retries,
             backoff=self.backoff,
+            largest=2**20 + self.batch * _BYTES_PER_TEXT,
         )
 
     def _request(self, batch: list[str]) -> Vectors:
@@ -150,17 +157,18 @@ def _rows(reply: Any, expected: int) -> np.ndarray:  # noqa: ANN401 - whatever J
     """Return the reply's vectors in the order of the texts; a ValueError says what is wrong with it."""
     data = reply.get("data") if isinstance(reply, dict) else None
     if not isinstance(data, list) or len(data) != expected:
-        raise ValueError(
-            f"expected {expected} vectors under 'data', got {len(data) if isinstance(data, list) else data!r}"
-        )
+        found = len(data) if isinstance(data, list) else type(data).__name__
+        raise ValueError(f"expected {expected} vectors under 'data', got {found}")
     try:
         ordered = sorted(data, key=lambda item: item["index"])
         indexes = [item["index"] for item in ordered]
         rows = np.array([item["embedding"] for item in ordered], dtype=np.float64)
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"an item of 'data' is not an index and an embedding of one length ({error})") from error
     if indexes != list(range(expected)):
         raise ValueError(f"indexes are {indexes[:3]}…, not 0 to {expected - 1}")
-    if rows.ndim != 2 or not rows.shape[1] or not np.isfinite(rows).all():
-        raise ValueError("an embedding is not a list of finite numbers")
+    if rows.ndim != 2 or not rows.shape[1]:
+        raise ValueError("an embedding is not a list of numbers")
+    if wrong := unreadable(rows, zeros=False):
+        raise ValueError(f"embeddings cannot be used: {wrong}")
     return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,14 @@ import numpy as np
 from chunkers.errors import UsageError
 from indexing.encoders.texts import unit_rows
 from indexing.types import Vectors
+from indexing.vector_checks import unreadable
+
+# What a broken archive, a wrong member or a header of nonsense ends in.
+_BROKEN = (OSError, ValueError, LookupError, AttributeError, TypeError, EOFError, MemoryError, ArithmeticError,
+           zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, SyntaxError)  # fmt: skip
+_PLAIN = 2**30
+_MOST_PACKED = 20
+"""Vectors hardly shrink: more than this, and more than a GB, is a bomb."""
 
 
 class _Table(NamedTuple):
@@ -54,7 +63,10 @@ class Precomputed:
                 f"{self.path}: {len(missing)} of {len(texts)} {kind} texts have no vector in it (it holds "
                 f"{len(table.rows)}); the first is {missing[0][:60]!r}. Add their vectors under sha256(text)[:16]"
             )
-        return unit_rows(table.vectors[found])
+        rows = table.vectors[found]
+        if wrong := unreadable(rows, zeros=False):
+            raise UsageError(f"{self.path}: the vectors of {kind} texts cannot be used: {wrong}")
+        return unit_rows(rows)
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
         """Return 0 for each: the model's tokenizer is not known."""
@@ -96,18 +108,32 @@ def _read(path: Path, changed: int) -> _Table:  # noqa: ARG001 - a changed file 
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:32]
+        _check_size(path)
         with np.load(path, allow_pickle=False) as archive:
             if not {"keys", "vectors"} <= set(archive.files):
                 raise UsageError(f"{path}: holds {sorted(archive.files)}; it must hold 'keys' and 'vectors'")
             keys, vectors = archive["keys"], archive["vectors"]
-    except (OSError, ValueError, zipfile.BadZipFile, AttributeError, TypeError) as error:
-        raise UsageError(f"{path}: is not an .npz of keys and vectors ({error})") from error
+        names = [str(key) for key in (np.char.decode(keys) if keys.dtype.kind == "S" else keys.reshape(-1))]
+    except _BROKEN as error:
+        raise UsageError(f"{path}: is not an .npz of keys and vectors ({_reason(error)})") from error
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or keys.shape != vectors.shape[:1]:
         raise UsageError(f"{path}: keys {keys.shape} and vectors {vectors.shape} {vectors.dtype} do not fit")
-    if not np.isfinite(vectors).all():
-        raise UsageError(f"{path}: a vector holds values that are not finite numbers")
-    return _Table(
-        {str(key): row for row, key in enumerate(np.char.decode(keys) if keys.dtype.kind == "S" else keys)},
-        vectors,
-        digest,
-    )
+    if wrong := unreadable(vectors, zeros=True):
+        raise UsageError(f"{path}: its vectors cannot be used: {wrong}")
+    rows = {key: row for row, key in enumerate(names)}
+    if len(rows) < len(names):
+        twice = next(key for row, key in enumerate(names) if rows[key] != row)
+        raise UsageError(f"{path}: the key {twice[:40]!r} occurs twice: keep one vector per text")
+    return _Table(rows, vectors, digest)
+
+
+def _check_size(path: Path) -> None:
+    """Raise for an archive that unpacks to far more than vectors can have been packed from."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > _PLAIN and size > _MOST_PACKED * path.stat().st_size:
+        raise ValueError(f"it unpacks to {size:,} bytes")
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__

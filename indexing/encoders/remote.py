@@ -1,23 +1,28 @@
-"""One JSON request over HTTP, repeated with patience where the fault may pass."""
+"""One JSON request over HTTP, bounded in time and bytes, repeated with patience where the fault may pass."""
 
 from __future__ import annotations
 
+import json
+import math
+import queue
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from chunkers.errors import UsageError
-
-if TYPE_CHECKING:
-    from requests import Response
+from chunkers.plain_text import one_line
+from indexing.encoders.secrets import redacted
 
 T = TypeVar("T")
 
 LONGEST_WAIT = 120.0
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+_LONGEST_WORDS = 300
+_CHUNK = 65_536
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +33,22 @@ class Endpoint:
     key: str = field(repr=False)
     key_env: str
     timeout: float
+    """Seconds that a request may take, from its first byte to the last of its reply."""
     retries: int
     backoff: float
+    largest: int = 32 * 2**20
+    """Bytes that a reply may have."""
+
+
+class _Reply(NamedTuple):
+    status: int
+    reason: str
+    retry_after: str
+    body: bytes
+
+
+class _TooLargeError(ValueError):
+    """The reply has more bytes than any answer needs."""
 
 
 def post(endpoint: Endpoint, body: Mapping[str, Any], *, read: Callable[[Any], T]) -> T:
@@ -45,45 +64,100 @@ def post(endpoint: Endpoint, body: Mapping[str, Any], *, read: Callable[[Any], T
             reply = _send(endpoint, body)
         except OSError as error:  # what requests raises are OSErrors
             fault = f"{type(error).__name__}"
+        except _TooLargeError as error:
+            fault = str(error)
         else:
-            if 200 <= reply.status_code < 300:
+            if 200 <= reply.status < 300:
                 try:
-                    return read(reply.json())
+                    return read(_parsed(reply.body))
                 except ValueError as error:
                     fault = f"a malformed reply ({error})"
             else:
-                fault = f"HTTP {reply.status_code} ({_message(reply, endpoint)})"
-                if reply.status_code not in _PASSING:
-                    raise UsageError(f"{endpoint.url}: {fault}{_hint(reply.status_code, endpoint)}")
-                wait = _asked_wait(reply, default=wait)
+                fault = f"HTTP {reply.status} ({_message(reply)})"
+                if reply.status not in _PASSING:
+                    raise _error(endpoint, fault, _hint(reply.status, endpoint))
+                wait = _asked_wait(reply.retry_after, default=wait)
         if wait > LONGEST_WAIT:
-            raise UsageError(f"{endpoint.url}: {fault}; the next try would be in {wait:.0f} s. Run again later")
+            raise _error(endpoint, fault, f"; the next try would be in {wait:.0f} s. Run again later")
         if attempt < endpoint.retries:
             time.sleep(wait)
-    raise UsageError(
-        f"{endpoint.url}: gave up after {endpoint.retries + 1} tries; the last was {fault}. "
-        "What was embedded before is kept: run again to go on"
-    )
+    last = f"gave up after {endpoint.retries + 1} tries; the last was {fault}"
+    raise _error(endpoint, last, ". What was embedded before is kept: run again to go on")
 
 
-def _send(endpoint: Endpoint, body: Mapping[str, Any]) -> Response:
-    import requests
-
-    headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    # A redirect would turn the request into another one and might carry the texts elsewhere.
-    return requests.post(endpoint.url, json=body, headers=headers, timeout=endpoint.timeout, allow_redirects=False)
+def _error(endpoint: Endpoint, fault: str, advice: str) -> UsageError:
+    """Return the one error that leaves this module: the server's words are in it, the key is not."""
+    words = one_line(redacted(fault[: 4 * _LONGEST_WORDS], endpoint.key), limit=_LONGEST_WORDS)
+    return UsageError(f"{endpoint.url}: {words}{advice}")
 
 
-def _message(reply: Response, endpoint: Endpoint) -> str:
-    """Return the server's own words on one short line, without the key should it repeat it."""
+def _send(endpoint: Endpoint, body: Mapping[str, Any]) -> _Reply:
+    """Return the whole reply, or raise when its time is over: a server that drips resets the socket's own timeout."""
+    if endpoint.key and not (endpoint.key.isascii() and endpoint.key.isprintable()):
+        raise UsageError(f"the key in {endpoint.key_env} holds characters that no header can: set it again")
+    answers: queue.SimpleQueue[_Reply | BaseException] = queue.SimpleQueue()
+    late = threading.Event()
+
+    def ask() -> None:
+        try:
+            answers.put(_exchange(endpoint, body, late))
+        except BaseException as error:  # noqa: BLE001 - raised again below, in the caller's thread
+            answers.put(error)
+
+    # Not awaited beyond the deadline: a daemon, which ends with the process if the server never does.
+    threading.Thread(target=ask, daemon=True, name="embeddings request").start()
     try:
-        found = reply.json()
+        answer = answers.get(timeout=endpoint.timeout)
+    except queue.Empty:
+        raise TimeoutError from None
+    finally:
+        late.set()
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer
+
+
+def _exchange(endpoint: Endpoint, body: Mapping[str, Any], late: threading.Event) -> _Reply:
+    import requests
+    from urllib3.exceptions import HTTPError
+
+    headers = {"Accept-Encoding": "identity"}
+    if endpoint.key:
+        headers["Authorization"] = f"Bearer {endpoint.key}"
+    # A redirect would turn the request into another one and might carry the texts elsewhere.
+    with requests.post(
+        endpoint.url, json=body, headers=headers, timeout=endpoint.timeout, allow_redirects=False, stream=True
+    ) as reply:
+        received = bytearray()
+        try:
+            for chunk in reply.raw.stream(_CHUNK, decode_content=True):
+                received += chunk
+                if len(received) > endpoint.largest:
+                    raise _TooLargeError(f"a reply of over {endpoint.largest // 2**20} MB")
+                if late.is_set():
+                    raise TimeoutError
+        except HTTPError as error:
+            raise ConnectionError(type(error).__name__) from error
+        retry_after = str(reply.headers.get("Retry-After", ""))[:100]
+        return _Reply(reply.status_code, str(reply.reason or ""), retry_after, bytes(received))
+
+
+def _parsed(body: bytes) -> Any:  # noqa: ANN401 - whatever JSON the server sent
+    try:
+        return json.loads(body)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _message(reply: _Reply) -> str:
+    """Return the server's own words."""
+    try:
+        found = _parsed(reply.body)
         error = found.get("error", found) if isinstance(found, dict) else found
         text = error.get("message", error) if isinstance(error, dict) else error
-    except ValueError:
-        text = reply.text
-    line = " ".join(str(text).split())
-    return (line.replace(endpoint.key, "…") if endpoint.key else line)[:200] or reply.reason
+        return str(text)[: 4 * _LONGEST_WORDS] or reply.reason
+    except (ValueError, RecursionError):
+        return reply.body[: 4 * _LONGEST_WORDS].decode("utf-8", "replace") or reply.reason
 
 
 def _hint(status: int, endpoint: Endpoint) -> str:
@@ -92,15 +166,15 @@ def _hint(status: int, endpoint: Endpoint) -> str:
     return f". The key is read from {endpoint.key_env}, which is {'set' if endpoint.key else 'not set'}"
 
 
-def _asked_wait(reply: Response, *, default: float) -> float:
-    """Return the seconds that the server asks for, given as a number or as a date."""
-    asked = reply.headers.get("Retry-After", "").strip()
+def _asked_wait(asked: str, *, default: float) -> float:
+    """Return the seconds that the server asks for, given as a number or as a date; nonsense is no wish."""
     try:
-        return max(float(asked), 0.0)
+        seconds = float(asked)
+        return default if math.isnan(seconds) else max(seconds, 0.0)
     except ValueError:
         pass
     try:
-        when = parsedate_to_datetime(asked)
-    except ValueError:
+        when = parsedate_to_datetime(asked.strip())
+        return max((when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+    except (ValueError, TypeError, LookupError, OverflowError):
         return default
-    return max((when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)

@@ -8,7 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from chunkers.errors import UsageError
 from indexing.types import Vectors
+from indexing.vector_checks import LARGEST_VALUE
 
 Long = Literal["truncate", "mean", "max"]
 """What becomes of a text that is longer than the model's window: its head alone, or its windows pooled."""
@@ -24,6 +26,9 @@ def readable(text: str) -> str:
 def unit_rows(vectors: np.ndarray) -> Vectors:
     """Return float32 rows of length 1, each normalised by itself; a zero row stays zero."""
     rows = np.asarray(vectors, dtype=np.float64)
+    if rows.size and not np.abs(rows).max() <= LARGEST_VALUE:
+        # The square of such a value is no number, and the row would become zero.
+        raise UsageError("the model gave a vector with a number that is not finite, or too large to be one")
     lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
     return np.ascontiguousarray(rows / np.where(lengths == 0, 1, lengths), dtype=np.float32)
 

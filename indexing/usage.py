@@ -1,0 +1,56 @@
+"""How each part of the embedding cache has been used: one line per call, which anybody may have edited."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_FILE = "usage.jsonl"
+_LARGEST = 2**53
+
+
+class Use(NamedTuple):
+    """One call of the cache."""
+
+    at: int
+    """Seconds since 1970."""
+    texts: int
+    distinct: int
+    embedded: int
+    seconds: float
+    """Spent in the model."""
+
+
+def note_use(group: Path, use: Use) -> None:
+    """Add a line; a read-only or full cache only keeps no record of its use, the vectors are safe."""
+    try:
+        with (group / _FILE).open("a", encoding="utf-8") as log:
+            log.write(json.dumps(use._asdict()) + "\n")
+    except OSError:
+        return
+
+
+def uses(group: Path) -> Iterator[Use]:
+    """Yield the calls that are written down; a line that a crash has cut, or a hand has edited, is passed over."""
+    try:
+        with (group / _FILE).open("rb") as log:
+            for line in log:
+                if use := _parsed(line):
+                    yield use
+    except OSError:
+        return
+
+
+def _parsed(line: bytes) -> Use | None:
+    try:
+        row = json.loads(line)
+        counts = [row.get(field, 0) for field in Use._fields]
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    if not all(type(each) in (int, float) and math.isfinite(each) and 0 <= each < _LARGEST for each in counts):
+        return None
+    at, texts, distinct, embedded, seconds = counts
+    return Use(int(at), int(texts), int(distinct), int(embedded), float(seconds))

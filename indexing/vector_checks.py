@@ -1,0 +1,35 @@
+"""What a vector must be before anybody stores it or searches with it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+LARGEST_VALUE = 1e30
+"""No model writes more; its square still has room, so a length is a number."""
+
+_TOLERANCE = 1e-3
+
+
+def unusable(rows: np.ndarray, *, zeros: bool) -> str:
+    """Return why rows that should have length 1 are none, or nothing; ``zeros`` allows rows that say nothing.
+
+    A text without words may have such a row (`hashing`); a service's model has none.
+    """
+    if rows.ndim != 2 or rows.dtype.kind != "f":
+        return f"an array of {rows.ndim} dimensions of {rows.dtype}, not rows of numbers"
+    if reason := unreadable(rows, zeros=zeros):
+        return reason
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    wrong = np.flatnonzero((np.abs(lengths - 1) > _TOLERANCE) & (lengths != 0))
+    return f"row {wrong[0]} has length {lengths[wrong[0]]:.3g}, not 1" if len(wrong) else ""
+
+
+def unreadable(rows: np.ndarray, *, zeros: bool) -> str:
+    """Return why rows of any length are no vectors, or nothing."""
+    if not np.isfinite(rows).all():
+        return f"row {int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])} holds a number that is not finite"
+    if rows.size and np.abs(rows).max() > LARGEST_VALUE:
+        return f"row {int(np.argmax(np.abs(rows).max(axis=1)))} holds {np.abs(rows).max():.3g}"
+    if not zeros and len(empty := np.flatnonzero(~rows.any(axis=1))):
+        return f"row {empty[0]} is all zeros"
+    return ""
