@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from ground_truth.masking import mask_docstrings, mask_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from chunkers.sources import walk
 from chunkers.types import SourceFile
 from ground_truth.datasets.installed import Installed
 from ground_truth.fingerprint import dataset_fingerprint
-from ground_truth.masking import mask_docstrings, mask_lines
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.miners.query_text import query_text, unfit
 
