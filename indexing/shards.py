@@ -29,7 +29,7 @@ MAX_SHARD_BYTES = 256 * 2**20
 KEY_BYTES = 16
 KEYS = np.dtype([("key", f"S{KEY_BYTES}"), ("tokens", "<i4")])
 
-_HEADER = struct.Struct("<8sIIIIQI4x")
+_HEADER = struct.Struct("<8sIIIIQI")
 _MAGIC = b"CBVEC\x00\x00\x02"
 _NAME = re.compile(r"(\d{6})\.shard\Z")
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -119,7 +119,7 @@ def _block(data: mmap.mmap | bytes, start: int, size: int, *, folder: str) -> tu
         return None, False
     head = data[start : start + _HEADER.size]
     magic, rows, dimensions, keys_sum, vectors_sum, owner, head_sum = _HEADER.unpack(head)
-    if magic != _MAGIC or head_sum != zlib.crc32(head[: _HEADER.size - 8]):
+    if magic != _MAGIC or head_sum != zlib.crc32(head[: _HEADER.size - 4]):
         return None, False
     block = Block(start, rows, dimensions, vectors_sum)
     if block.end > size:
@@ -140,8 +140,8 @@ def packed(
     table["key"], table["tokens"] = keys, tokens
     names, body = table.tobytes(), np.ascontiguousarray(vectors, dtype="<f4").tobytes()
     head = _HEADER.pack(_MAGIC, len(keys), vectors.shape[1], zlib.crc32(names), zlib.crc32(body), _owner(folder), 0)
-    head_sum = zlib.crc32(head[: _HEADER.size - 8])
-    return head[: _HEADER.size - 8] + struct.pack("<I4x", head_sum) + names + body
+    head_sum = zlib.crc32(head[: _HEADER.size - 4])
+    return head[: _HEADER.size - 4] + struct.pack("<I", head_sum) + names + body
 
 
 def append_block(folder: Path, keys: Sequence[bytes], tokens: Sequence[int], vectors: Vectors) -> None:
