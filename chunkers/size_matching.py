@@ -35,13 +35,13 @@ def parse_target(text: str) -> SizeLimit:
     return SizeLimit(unit, int(amount))
 
 
-def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit) -> Match:
-    """Return the chunker of this spec with the limit whose mean chunk size on the sources is nearest to the target.
+def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit, *, chunker: Chunker | None = None) -> Match:
+    """Return the chunker of this spec, or the one given, with the limit that brings its mean size nearest to the target.
 
     The limit is found by bisection, since larger limits make larger chunks. A chunker without a limit, or one that
     cannot come within 2 % whatever its limit (definitions are as large as they are), is an error that says so.
     """
-    chunker = CHUNKERS.create(spec)
+    chunker = chunker or CHUNKERS.create(spec)
     field = getattr(chunker, "size_field", None)
     if field is None:
         raise UsageError(f"{spec} has no size to match; leave it out or do not match sizes")
@@ -56,6 +56,11 @@ def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit) -> Matc
         wanted = f"a mean of {target.amount} {target.unit}"
         raise UsageError(f"{spec} cannot reach {wanted} on these files: {field}={chosen} gives {mean:.1f}")
     return Match(_with(chunker, field, chosen), field, chosen, mean)
+
+
+def mean_of(chunker: Chunker, sources: Sequence[SourceFile], unit: SizeUnit) -> float:
+    """Return the mean size of all chunks of the sources."""
+    return mean_size(chunker, sources, [ruler(source.data, unit) for source in sources])
 
 
 def mean_size(chunker: Chunker, sources: Sequence[SourceFile], rulers: Sequence[Ruler]) -> float:

@@ -15,7 +15,9 @@ from chunkers.plugins import Spec, nearest
 from evaluation.run_options import RunOptions
 from evaluation.statistics.types import TestName
 
-DEFAULT_CHUNKERS = ("fixed-lines:lines=50", "fixed-tokens:tokens=512", "fixed-nws:size=1500", "cast:size=1500")
+DEFAULT_CHUNKERS = ("cast", "recursive", "fixed-lines:lines=50", "fixed-nws")
+DEFAULT_SIZE = "fixed-lines:lines=50"
+"""The default chunkers are given the limits at which their mean chunk sizes are that of this one."""
 DEFAULT_TEXT_MEASURES = ("recall@4000tok", "naurc@4000tok")
 DEFAULT_MEASURES = (
     "ndcg@5",
@@ -101,10 +103,12 @@ class ExperimentConfig(BaseModel):
     datasets: Specs = ("installed",)
     chunkers: Specs = DEFAULT_CHUNKERS
     match_size: str | None = Field(
-        None, description="Choose each chunker's limit so that mean chunk sizes agree, as in nws=1200 or tokens=300."
+        None,
+        description="Choose each chunker's limit so that mean chunk sizes agree: nws=1200, tokens=300, or a chunker "
+        "such as fixed-lines:lines=50 whose mean is the target. The default chunkers are matched to fixed-lines:lines=50.",
     )
     embedders: Specs = ("minilm",)
-    retrievers: Specs = ("dense",)
+    retrievers: Specs = ("dense", "bm25", "hybrid")
     measures: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_MEASURES
     k: tuple[Annotated[int, Field(gt=0)], ...] = Field(
         (), description="Cutoffs of nDCG, precision, recall and hit; MRR and MAP take the largest. Others are kept."
@@ -156,8 +160,11 @@ def load_config(path: Path, **overrides: object) -> ExperimentConfig:
 
 def make_config(values: Mapping[str, Any], *, source: str = "options") -> ExperimentConfig:
     """Return the validated experiment; the error names the key and the nearest one that exists."""
+    values = dict(values)
+    if "chunkers" not in values:
+        values.setdefault("match_size", DEFAULT_SIZE)
     try:
-        config = ExperimentConfig.model_validate(dict(values))
+        config = ExperimentConfig.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

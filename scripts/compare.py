@@ -14,16 +14,18 @@ import click
 from chunkers.errors import UsageError
 from chunkers.tokens import usable_cache
 from scripts.report import TESTS
-from scripts.verbosity import note, set_verbosity
+from scripts.verbosity import is_quiet, note, set_verbosity
 
 if TYPE_CHECKING:
     from evaluation.config import ExperimentConfig
+    from evaluation.experiment.session import Session
     from evaluation.results.types import Results
 
 _EXAMPLES = """\b
 Examples:
   chunkbench compare                                          the embedded dataset
   chunkbench compare ~/src/project                            your code; the queries are mined from it
+  chunkbench compare ~/src/gin ~/src/flask ~/src/express      several repositories: each is a unit of the statistics
   chunkbench compare ~/src/project --annotations gold.jsonl   your code and your own queries
   chunkbench compare --chunker cast:size=1000 --chunker cast:size=2000 --baseline fixed-lines:lines=50
   chunkbench compare experiment.toml --json > results.json
@@ -31,7 +33,7 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("target", required=False, type=click.Path(path_type=Path))
+@click.argument("targets", nargs=-1, metavar="[TARGET]...", type=click.Path(path_type=Path))
 @click.option("--annotations", type=click.Path(path_type=Path), help="Gold lines for TARGET, as JSON Lines.")
 @click.option("--dataset", "datasets", multiple=True, metavar="SPEC", help="Datasets; `chunkbench list datasets`.")
 @click.option("--chunker", "chunkers", multiple=True, metavar="SPEC", help="Chunkers to compare, e.g. cast:size=1500.")
@@ -70,11 +72,11 @@ Examples:
 @click.option("--json", "show", flag_value="json", help="Print results.json.")
 def command(
     *,
-    target: Path | None,
+    targets: tuple[Path, ...],
     annotations: Path | None,
     **options: Any,  # noqa: ANN401 - the keys of the experiment, as click read them
 ) -> None:
-    """Compare chunkers on TARGET: an experiment file, a repository, or the embedded dataset."""
+    """Compare chunkers on TARGET: an experiment file, repositories, a folder of clones, or the embedded dataset."""
     from evaluation.experiment.executors import make_executor
     from evaluation.experiment.matching import match_sizes
     from evaluation.experiment.run import ExperimentShard, run_experiment
@@ -84,12 +86,15 @@ def command(
     from evaluation.results.folder import check_output, write_results
     from scripts.progress import shown_progress
 
-    asked = _config(target, annotations, options)
+    asked = _config(targets, annotations, options)
     set_verbosity(quiet=asked.run.quiet, verbose=asked.run.verbose)
-    session, sizes = match_sizes(Session.resolve(asked, usable_cache()))
+    matched = match_sizes(Session.resolve(asked, usable_cache()))
+    session = matched.session
     config = session.config
-    for chosen, match in sizes.items():
-        note(f"{chosen}: mean {match.mean:.0f}, for {config.match_size}")
+    for size in matched.chosen:
+        note(
+            f"left out: {size.problem}" if size.problem else f"{size.spec}: mean {size.mean:,.0f}, for {matched.target}"
+        )
     for spec in config.datasets:
         drawn = session.dataset(spec).dataset.details.get("queries_drawn")
         if drawn:
@@ -100,13 +105,12 @@ def command(
     if run.overwrite == "never" and (folder / "results.json").exists():
         raise UsageError(f"{folder} has results and --overwrite never keeps them: name another folder with --out")
     check_output(folder, config=config, shard=str(part) if part else None)
+    overwrite = "only-missing" if run.overwrite == "never" else run.overwrite
+    if part is None and overwrite == "only-missing":
+        _show_lexical_first(session)
     with shown_progress() as progress:
         results = run_experiment(
-            session,
-            make_executor(run.engine, run.jobs),
-            progress=progress,
-            overwrite="only-missing" if run.overwrite == "never" else run.overwrite,
-            shard=part,
+            session, make_executor(run.engine, run.jobs), progress=progress, overwrite=overwrite, shard=part
         )
     write_results(results, folder)
     write_report(results, folder)
@@ -121,27 +125,52 @@ def command(
     sys.exit(1 if failed else 0)
 
 
-def _config(target: Path | None, annotations: Path | None, options: dict[str, Any]) -> ExperimentConfig:
+def _show_lexical_first(session: Session) -> None:
+    """Print the table of the retrievers that need no vectors, on stderr, where vectors are yet to be made."""
+    from evaluation.experiment.executors import make_executor
+    from evaluation.experiment.run import run_experiment
+    from evaluation.report.terminal import render_table
+    from scripts.console import error_console
+    from scripts.progress import shown_progress
+
+    config = session.config
+    lexical = tuple(spec for spec in config.retrievers if not session.retriever(spec).uses_vectors)
+    missing = any(not session.store.has(session.score_key(cell)) for cell in session.cells)
+    if is_quiet() or not missing or len(lexical) in (0, len(config.retrievers)):
+        return
+    first = session.with_config(config.model_copy(update={"retrievers": lexical, "embedders": config.embedders[:1]}))
+    with shown_progress() as progress:
+        results = run_experiment(first, make_executor(config.run.engine, config.run.jobs), progress=progress)
+    error_console(100).print(render_table(results))
+    note("These need no vectors; the others follow when the texts are embedded.")
+
+
+def _config(targets: tuple[Path, ...], annotations: Path | None, options: dict[str, Any]) -> ExperimentConfig:
     from evaluation.config import load_config, make_config
     from evaluation.run_options import RunOptions
 
     given = {key: value for key, value in options.items() if value not in (None, ())}
     given["run"] = {key: given.pop(key) for key in RunOptions.model_fields if key in given}
-    if target is None:
+    if not targets:
         if annotations:
             raise UsageError(
                 "--annotations needs the repository it is about: chunkbench compare REPO --annotations FILE"
             )
         return make_config(given)
-    if target.suffix == ".toml" and not target.is_dir():
+    target = targets[0]
+    if len(targets) == 1 and target.suffix == ".toml" and not target.is_dir():
         if annotations:
             raise UsageError("an experiment file names its datasets itself: leave --annotations out")
         return load_config(target, **given)
     if "datasets" in given:
         raise UsageError("TARGET and --dataset name two different corpora: give one of them")
-    if not target.is_dir():
-        raise UsageError(f"{target} is neither a folder nor an experiment file (.toml)")
-    spec = f"annotations:path={annotations},root={target}" if annotations else f"mined:root={target}"
+    for each in targets:
+        if not each.is_dir():
+            raise UsageError(f"{each} is neither a folder nor an experiment file (.toml)")
+    if annotations and len(targets) > 1:
+        raise UsageError("--annotations is about one folder: give the folder that holds the repositories")
+    roots = ";".join(map(str, targets))
+    spec = f"annotations:path={annotations},root={target}" if annotations else f"mined:root={roots}"
     return make_config({**given, "datasets": (spec,)})
 
 

@@ -1,4 +1,4 @@
-"""Standard output for tables."""
+"""Standard output and standard error for tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ import os
 import sys
 
 from rich.console import Console
+
+
+def error_console(width: int) -> Console:
+    """Return standard error, as wide as `console` would be."""
+    chosen = sys.stderr.isatty() or "COLUMNS" in os.environ
+    return Console(stderr=True, width=None if chosen else width)
 
 
 def console(width: int) -> Console:

@@ -77,5 +77,5 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("name", WORDS)
 def test_a_changed_word_is_known_to_those_it_can_change(changed: dict[str, list[str]], name: str) -> None:
-    """A word in the report throws nothing away; one in a measure, a chunker or a stage is never answered from before."""
+    """A word in the report throws nothing away; one in a measure, a chunker or a stage is not answered from a cache."""
     assert changed[name] == WORDS[name]

@@ -58,8 +58,8 @@ def run_objects(
     chosen = {name: axis.specs for name, axis in spelled.items() if axis.specs}
     config = make_config({**options, **chosen, "run": {"engine": engine, "jobs": jobs}}, source="compare")
     plugins = {each.spec: each.plugin for each in objects}
-    session, _ = match_sizes(Session.resolve(config, usable_cache(), plugins=plugins))
-    return run_experiment(session, make_executor(engine, jobs))
+    matched = match_sizes(Session.resolve(config, usable_cache(), plugins=plugins))
+    return run_experiment(matched.session, make_executor(engine, jobs))
 
 
 def _axis(registry: Registry[Any], items: Iterable[Any]) -> _Axis:

@@ -2,41 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
+from chunkers.errors import UsageError
 from chunkers.plugins import Spec
-from chunkers.size_matching import Match, matched, parse_target
-from chunkers.types import SourceFile
+from chunkers.size_matching import matched, mean_of, parse_target
+from chunkers.types import SizeLimit, SourceFile
+from evaluation.experiment.code import code_of, plugin_inputs
 from evaluation.experiment.session import Session
+from evaluation.experiment.store import StageKey
 
 _SAMPLE = 20_000_000
 """Bytes of source that are looked at: enough for a mean to settle."""
 
 
-class Matched(NamedTuple):
-    """The session with the chosen limits written into its specs, and what was chosen for each chunker."""
+class MatchedSize(NamedTuple):
+    """What was chosen for one chunker, and the mean size that it gives; or why nothing could be."""
+
+    spec: str
+    mean: float
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The session with the chosen limits written into its specs, and what was chosen."""
 
     session: Session
-    chosen: dict[str, Match]
+    target: str = ""
+    """The mean size that was asked for, in words; empty where sizes are as given."""
+    chosen: Sequence[MatchedSize] = ()
 
 
 def match_sizes(session: Session) -> Matched:
-    """Choose every chunker's limit on the session's own corpus, where the config asks for it."""
+    """Choose every chunker's limit on the session's own corpus, where the config asks for it.
+
+    A chunker that cannot be matched is left out with a reason; where none can, that is an error.
+    """
     config = session.config
     if config.match_size is None:
-        return Matched(session, {})
-    target = parse_target(config.match_size)
-    sources = list(_sample(session))
-    found = {spec: matched(spec, sources, target) for spec in config.chunkers}
-    written = {spec: _written(spec, match) for spec, match in found.items()}
-    chosen = config.model_copy(
-        update={
-            "chunkers": tuple(dict.fromkeys(written.values())),
-            "baseline": written.get(config.baseline or "", config.baseline),
-        }
-    )
-    return Matched(session.with_config(chosen), {written[spec]: match for spec, match in found.items()})
+        return Matched(session)
+    sources = _Sources(session)
+    target = _target(session, sources, config.match_size)
+    found = {spec: _match(session, sources, spec, target) for spec in config.chunkers}
+    kept = {spec: each.spec for spec, each in found.items() if not each.problem}
+    if not kept:
+        raise UsageError(next(each.problem for each in found.values()))
+    update = {
+        "chunkers": tuple(dict.fromkeys(kept.values())),
+        "baseline": kept.get(config.baseline or "", config.baseline),
+    }
+    words = f"{target.amount:,} {target.unit}"
+    left_out = {each.spec: each.problem for each in found.values() if each.problem}
+    fair = session.with_config(config.model_copy(update=update), matched_size=words, left_out=left_out)
+    return Matched(fair, words, tuple(found.values()))
+
+
+class _Sources:
+    """The files that are looked at, read when a size is not in the store."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._files: list[SourceFile] | None = None
+
+    @property
+    def fingerprint(self) -> list[str]:
+        """What names them."""
+        return [self._session.dataset(spec).corpus for spec in self._session.config.datasets]
+
+    def __call__(self) -> list[SourceFile]:
+        if self._files is None:
+            self._files = list(_sample(self._session))
+        return self._files
+
+
+def _target(session: Session, sources: _Sources, written: str) -> SizeLimit:
+    if "=" in written and ":" not in written:
+        return parse_target(written)
+    key = _key(session, sources, written, "mean")
+    mean = session.store.get(key, _load)
+    if mean is None:
+        mean = MatchedSize(written, mean_of(session.chunker(written), sources(), "nws"))
+        _save(session, key, mean)
+    return SizeLimit("nws", max(1, round(mean.mean)))
+
+
+def _match(session: Session, sources: _Sources, spec: str, target: SizeLimit) -> MatchedSize:
+    key = _key(session, sources, spec, f"{target.unit}={target.amount}")
+    found = session.store.get(key, _load)
+    if found is None:
+        try:
+            match = matched(spec, sources(), target, chunker=session.chunker(spec))
+            found = MatchedSize(_written(spec, match.field, match.chosen), match.mean)
+        except UsageError as error:
+            found = MatchedSize(spec, 0.0, str(error))
+        _save(session, key, found)
+    return found
+
+
+def _key(session: Session, sources: _Sources, spec: str, target: str) -> StageKey:
+    inputs = {
+        "corpus": sources.fingerprint,
+        "chunker": plugin_inputs(session.chunker(spec)),
+        "spec": spec,
+        "target": target,
+        "code": code_of("evaluation.experiment.matching"),
+    }
+    return StageKey("match", inputs)
+
+
+def _save(session: Session, key: StageKey, found: MatchedSize) -> None:
+    session.store.put(key, lambda folder: _write(folder, found))
+
+
+def _write(folder: Path, found: MatchedSize) -> None:
+    (folder / "match.json").write_text(json.dumps(found._asdict()), "utf-8")
+
+
+def _load(folder: Path) -> MatchedSize:
+    return MatchedSize(**json.loads((folder / "match.json").read_text("utf-8")))
 
 
 def _sample(session: Session) -> Iterator[SourceFile]:
@@ -49,6 +137,6 @@ def _sample(session: Session) -> Iterator[SourceFile]:
                     yield source
 
 
-def _written(text: str, match: Match) -> str:
+def _written(text: str, field: str, chosen: int) -> str:
     spec = Spec.parse(text)
-    return str(Spec(spec.name, tuple({**dict(spec.params), match.field: str(match.chosen)}.items())))
+    return str(Spec(spec.name, tuple({**dict(spec.params), field: str(chosen)}.items())))

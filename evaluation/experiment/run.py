@@ -77,6 +77,8 @@ def run_experiment(
             queries=tuple(itertools.chain.from_iterable(map(query_records, loaded))),
             texts=texts,
             shard=str(shard) if shard else None,
+            matched_size=session.matched_size,
+            left_out=session.left_out,
         )
     )
 

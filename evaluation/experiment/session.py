@@ -54,6 +54,10 @@ class Session:
         self.config, self.cache = config, cache
         self.store = Store(cache / "stages")
         self.embeddings = EmbeddingCache(cache / "embeddings")
+        self.matched_size = ""
+        """The mean size that the chunkers were matched to, in words; empty where sizes are as given."""
+        self.left_out: Mapping[str, str] = {}
+        """Chunkers that could not be matched, with the reason."""
         self._given = dict(plugins or {})
         self._datasets = dict(datasets or {})
         self._made: dict[tuple[str, str], Any] = {}
@@ -81,9 +85,13 @@ class Session:
                     raise UsageError(f"{same} and {spec} are the same {registry.kind}: write it one way")
         return session
 
-    def with_config(self, config: ExperimentConfig) -> Session:
+    def with_config(
+        self, config: ExperimentConfig, *, matched_size: str = "", left_out: Mapping[str, str] | None = None
+    ) -> Session:
         """Return a session of another config that shares what is loaded."""
-        return Session(config, self.cache, plugins=self._given, datasets=self._datasets)
+        other = Session(config, self.cache, plugins=self._given, datasets=self._datasets)
+        other.matched_size, other.left_out = matched_size or self.matched_size, left_out or self.left_out
+        return other
 
     @functools.cached_property
     def cells(self) -> tuple[CellKey, ...]:

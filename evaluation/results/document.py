@@ -30,6 +30,8 @@ def to_json(results: Results) -> dict[str, Any]:
         "datasets": [_plain(each) for each in results.datasets],
         "budgets": list(results.budgets),
         "budget_unit": results.budget_unit,
+        "matched_size": results.matched_size,
+        "left_out": dict(results.left_out),
         "cells": [_cell(cell) for cell in results.cells],
         "comparisons": [comparison_row(each) for each in results.comparisons],
     }
@@ -106,6 +108,8 @@ def from_json(found: Mapping[str, Any], *, source: str) -> Results:
             comparisons=tuple(_read_comparison(row) for row in found["comparisons"]),
             budget_unit=str(found["budget_unit"]),
             shard=found["config"].get("shard"),
+            matched_size=str(found.get("matched_size", "")),
+            left_out=TypeAdapter(dict[str, str]).validate_python(found.get("left_out", {})),
         )
     except (ValidationError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{source} is not a results file ({_why(error)}): run the comparison again") from None
@@ -180,6 +184,8 @@ def results_schema() -> dict[str, Any]:
         "datasets": {"type": "array", "items": _ref(DatasetRecord), "minItems": 1},
         "budgets": {"type": "array", "items": {"type": "integer", "exclusiveMinimum": 0}},
         "budget_unit": text,
+        "matched_size": text,
+        "left_out": {"type": "object", "additionalProperties": text},
         "cells": {"type": "array", "items": _object(cell)},
         "comparisons": {"type": "array", "items": {"allOf": [_object(where), _ref(Comparison)]}},
     }

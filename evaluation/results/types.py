@@ -141,6 +141,10 @@ class Results:
     budget_unit: str = "tokens"
     shard: str | None = None
     """Which part of the experiment this is, as I/N; None for all of it."""
+    matched_size: str = ""
+    """The mean size that the chunkers were matched to, in words; empty where sizes are as given."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Chunkers that could not be matched, with the reason."""
 
     @property
     def budgets(self) -> tuple[int, ...]:

@@ -1,10 +1,12 @@
-"""A repository that has no labels: queries are mined from it as it is loaded."""
+"""Repositories that have no labels: queries are mined from them as they are loaded."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
@@ -18,12 +20,22 @@ from ground_truth.miners.types import Mined
 from ground_truth.types import Dataset
 
 
+class _Part(NamedTuple):
+    """What one repository gives."""
+
+    name: str
+    place: Path
+    commit: str | None
+    mined: Mined
+    repositories: tuple[Repository, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class MinedRepository:
-    """Any folder or clone: its documentation asks for the code below it, or its commit messages for what changed."""
+    """Any folders or clones: documentation and comments ask for the code below, or commit messages for what changed."""
 
-    version: ClassVar[str] = "1"
-    needs: ClassVar[str] = "root= any folder of source code, or a git clone"
+    version: ClassVar[str] = "2"
+    needs: ClassVar[str] = "root= any folder of source code, a git clone, a folder of clones, or several with ; between"
 
     root: str
     ref: str | None = None
@@ -31,7 +43,7 @@ class MinedRepository:
     kind: Literal["code", "docstrings", "comments", "commits"] = "code"
     """`code`: docstrings and comments in equal parts; the text that asks is hidden from the index."""
     queries: int = 200
-    """At most this many."""
+    """At most this many from each repository."""
     seed: int = 0
     max_files: int = 5
     """Commits that change more source files than this make no query."""
@@ -40,64 +52,96 @@ class MinedRepository:
         positive(self, "queries", "max_files")
 
     def load(self) -> Dataset:
-        """Return the dataset, with what was kept and dropped in its details."""
-        place = Path(self.root).expanduser()
-        if not place.exists():
-            raise UsageError(f"{self.root} does not exist: give a folder of source code")
+        """Return the dataset, with what was kept and dropped in its details; repositories without queries are named."""
+        places = self._places()
+        names = _names(places)
+        parts = [self._part(place, name) for place, name in zip(places, names, strict=True)]
+        asked = [part for part in parts if part.mined.queries]
+        if not asked:
+            reasons = "; ".join(f"{part.name}: {_told(part.mined)}" for part in parts)
+            raise UsageError(f"{self.root} gives no queries by {self.kind} ({reasons}): {self._remedy(places)}")
+        return Dataset(
+            name=names[0] if len(names) == 1 else "pool",
+            repositories=tuple(repository for part in asked for repository in part.repositories),
+            queries=tuple(query for part in asked for query in part.mined.queries),
+            annotations=tuple(note for part in asked for note in part.mined.annotations),
+            mined=True,
+            hidden=tuple(span for part in asked for span in part.mined.hidden),
+            details={"kind": self.kind, "seed": self.seed, **_details(parts)},
+        )
+
+    def _places(self) -> list[Path]:
+        """Return the repositories: the folder itself, those named with ; between, or the clones inside a folder."""
+        whole = Path(self.root).expanduser()
+        named = [whole] if whole.exists() else [Path(part).expanduser() for part in self.root.split(";") if part]
+        for place in named:
+            if not place.exists():
+                raise UsageError(f"{place} does not exist: give a folder of source code")
+        return [clone for place in named for clone in (_clones(place) or [place])]
+
+    def _part(self, place: Path, name: str) -> _Part:
         commit = self._commit(place)
         find = self._history if self.kind == "commits" else self._code
-        mined, repositories = find(place, commit)
-        if not mined.queries:
-            raise UsageError(f"{self.root} gives no queries by {self.kind} ({_told(mined)}): {self._remedy(place)}")
-        return Dataset(
-            name=_name(place),
-            repositories=repositories,
-            queries=mined.queries,
-            annotations=mined.annotations,
-            mined=True,
-            hidden=mined.hidden,
-            details={"kind": self.kind, "seed": self.seed, "commit": commit, **mined.counts()},
-        )
+        mined, repositories = find(place, name, commit)
+        return _Part(name, place, commit, mined, repositories)
 
     def _commit(self, place: Path) -> str | None:
         """Return the commit that is read, or None for a folder as it is."""
         if self.ref is not None and not is_git(place):
-            raise UsageError(f"{self.root} is not a git clone: leave ref= out to read the folder as it is")
+            raise UsageError(f"{place} is not a git clone: leave ref= out to read the folder as it is")
         ref = self.ref or ("HEAD" if is_named_bare(place) else None)
         return resolve_ref(place, ref) if ref else None
 
-    def _code(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
-        name = _name(place)
+    def _code(self, place: Path, name: str, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
         plain = take_snapshot(place, commit, name=name) if commit else walk(place, name=name)
         kinds: tuple[CodeKind, ...] = ("docstrings", "comments")
         chosen = tuple(kind for kind in kinds if self.kind in ("code", kind))
         return mine_code(plain, chosen, limit=self.queries, seed=self.seed), (plain,)
 
-    def _history(self, place: Path, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
+    def _history(self, place: Path, name: str, commit: str | None) -> tuple[Mined, tuple[Repository, ...]]:
         mined = mine_commits(
-            place,
-            name=_name(place),
-            limit=self.queries,
-            seed=self.seed,
-            max_files=self.max_files,
-            revision=commit or "HEAD",
+            place, name=name, limit=self.queries, seed=self.seed, max_files=self.max_files, revision=commit or "HEAD"
         )
         keep: dict[str, set[str]] = {}
         for note in mined.annotations:
             keep.setdefault(note.repo, set()).add(note.path)
         parents = {query.repo: mined.commits[query.id] for query in mined.queries}
         return mined, tuple(
-            take_snapshot(place, parent, name=name, keep=keep[name]) for name, parent in sorted(parents.items())
+            take_snapshot(place, parent, name=each, keep=keep[each]) for each, parent in sorted(parents.items())
         )
 
-    def _remedy(self, place: Path) -> str:
-        if self.kind != "commits" and is_git(place):
+    def _remedy(self, places: Sequence[Path]) -> str:
+        if self.kind != "commits" and all(map(is_git, places)):
             return "try kind=commits, or annotate it"
         return f"documentation is read in {', '.join(sorted(minable_languages()))}; otherwise annotate it"
 
 
-def _name(place: Path) -> str:
-    return place.resolve().name.removesuffix(".git") or "repository"
+def _clones(place: Path) -> list[Path]:
+    """Return the clones inside a folder that is none itself; nothing where it holds fewer than two."""
+    if is_git(place):
+        return []
+    found = sorted(entry for entry in place.iterdir() if entry.is_dir() and (entry / ".git").exists())
+    return found if len(found) > 1 else []
+
+
+def _names(places: Sequence[Path]) -> list[str]:
+    """Return a name for each repository: its folder's, with its parent's where two are the same."""
+    short = [place.resolve().name.removesuffix(".git") or "repository" for place in places]
+    counts = Counter(short)
+    names = [
+        name if counts[name] == 1 else f"{place.resolve().parent.name}-{name}"
+        for name, place in zip(short, places, strict=True)
+    ]
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise UsageError(f"two repositories are called {twice!r}: rename a folder, or leave one out")
+    return names
+
+
+def _details(parts: Sequence[_Part]) -> dict[str, Any]:
+    if len(parts) == 1:
+        return {"commit": parts[0].commit, **parts[0].mined.counts()}
+    return {"repositories": {part.name: {"commit": part.commit, **part.mined.counts()} for part in parts}}
 
 
 def _told(mined: Mined) -> str:

@@ -34,11 +34,12 @@ def packaged_model() -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class MiniLM:
-    """all-MiniLM-L6-v2: 384 dimensions, a window of 256 tokens, float32."""
+    """all-MiniLM-L6-v2: 384 dimensions, float32; longer texts are read in windows of 256 tokens."""
 
     version: ClassVar[str] = "1"
 
-    long: Long = "truncate"
+    long: Long = "mean"
+    """Of a text longer than the window, `mean` reads all in windows and pools them, `truncate` reads the beginning."""
     batch_tokens: int = 1024
     """Padded tokens per batch: speed and memory only."""
     threads: int | None = None
