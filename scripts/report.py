@@ -13,20 +13,29 @@ Examples:
   chunkbench report results/embedded-1a2b3c4d
   chunkbench report results/monday results/tuesday --out results/both
   chunkbench report results/monday --baseline fixed-lines:lines=50 --test wilcoxon --out results/wilcoxon
+  chunkbench report --schema > evaluation/results/results.schema.json
 """
 TESTS = ("sign-flip", "tukey-hsd", "paired-t", "wilcoxon")
 """`evaluation.statistics.types.TestName`, written out so that --help loads nothing heavy."""
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, metavar="DIR…", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Where to write; needed for several runs [DIR].")
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--test", type=click.Choice(TESTS), help="Compute the comparisons again with this test.")
 @click.option("--wide", is_flag=True, help="All measures in the table.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json of what the report is made from.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of results.json.")
 def command(
-    *, folders: tuple[Path, ...], out: Path | None, baseline: str | None, test: str | None, wide: bool, as_json: bool
+    *,
+    folders: tuple[Path, ...],
+    out: Path | None,
+    baseline: str | None,
+    test: str | None,
+    wide: bool,
+    as_json: bool,
+    schema: bool,
 ) -> None:
     """Build report.html, summary.md, tables.tex and the CSV files again; several folders become one run."""
     from chunkers.errors import UsageError
@@ -35,10 +44,15 @@ def command(
     from evaluation.report.terminal import render_table
     from evaluation.report.verdict import verdict
     from evaluation.results.comparisons import with_statistics
-    from evaluation.results.document import to_json
+    from evaluation.results.document import results_schema, to_json
     from evaluation.results.folder import check_output, read_results, write_results
     from evaluation.results.merge import merge_results
 
+    if schema:
+        click.echo(json.dumps(results_schema(), indent=2, ensure_ascii=False))
+        return
+    if not folders:
+        raise UsageError("name a folder that `chunkbench compare` wrote, or several of them with --out DIR")
     if len(folders) > 1 and out is None:
         raise UsageError(f"{len(folders)} runs become one: say where to write it with --out DIR")
     parts = [read_results(folder, rankings=len(folders) > 1) for folder in folders]

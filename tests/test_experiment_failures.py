@@ -117,6 +117,7 @@ def test_a_chunker_that_raises_on_one_file_is_scored_and_the_file_is_named(
     ran = chunkbench(*compare(repository, out), "--embedder", "hashing", "--chunker", choosy, "--chunker", "whole-file")
     assert ran.code == 0, ran.err
     assert "whole-file" in ran.out
+    assert "code/bolt.py (RuntimeError: no bolts, please)" in " ".join(ran.out.split())
     cell = next(each for each in read_results(out).cells if each.key.chunker == choosy)
     assert cell.status == "ok"
     assert cell.chunks.failed_files == {"code/bolt.py": "RuntimeError: no bolts, please"}
@@ -147,6 +148,8 @@ def test_a_night_with_a_file_that_cannot_be_cut_is_stored(
     assert "code/bolt.py" in (run / "report.html").read_text("utf-8")
     (failed,) = (each.chunks.failed_files for each in read_results(run).cells if each.key.chunker == choosy)
     assert list(failed) == ["code/bolt.py"]
+    assert "code/bolt.py (RuntimeError: no bolts, please)" in second.json["not_cut"][0]
+    assert "## Files that were not cut" in (run / "night.md").read_text("utf-8")
     assert {row["verdict"] for row in second.json["findings"]} == {"no change"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,8 @@ class Night:
     movers: tuple[Mover, ...] = ()
     notes: tuple[str, ...] = ()
     """What had to be skipped."""
+    not_cut: tuple[str, ...] = ()
+    """A line for each chunker that could not cut some files."""
 
     @property
     def failed(self) -> list[str]:
@@ -58,8 +60,9 @@ def compare_runs(
 ) -> Night:
     """Return what changed between two runs; without an earlier one there is nothing to find."""
     record, results = now
+    not_cut = tuple(dict.fromkeys(_not_cut(results)))
     if before is None:
-        return Night(record, None)
+        return Night(record, None, not_cut=not_cut)
     old_record, old_results = before
     findings = judge(results, old_results, matches=match_cells(record, old_record), measures=measures, limits=limits)
     return Night(
@@ -70,7 +73,14 @@ def compare_runs(
         differences=tuple(all_differences(record, old_record)),
         commits=_commits(record, old_record),
         movers=tuple(movers(results, old_results, findings)),
+        not_cut=not_cut,
     )
+
+
+def _not_cut(results: Results) -> Iterator[str]:
+    for cell in results.cells:
+        if cell.chunks.failed_files:
+            yield f"{cell.key.chunker}: {cell.chunks.failed_words}"
 
 
 def limits_of(config: ExperimentConfig) -> Limits:

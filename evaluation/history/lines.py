@@ -19,6 +19,7 @@ def night_lines(night: Night) -> Iterator[str]:
     for finding in night.findings:
         yield f"  {finding.verdict:<14} {_words(finding)}"
     yield from (f"  failed         {line}" for line in night.failed)
+    yield from (f"  not cut        {line}" for line in night.not_cut)
     for dataset, commits in night.commits.items():
         count = plural(commits.count, "commit") if commits.count is not None else "history rewritten"
         yield f"  {dataset}: {commits.before[:12]}..{commits.now[:12]}, {count}"

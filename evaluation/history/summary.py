@@ -44,6 +44,7 @@ def night_json(night: Night) -> dict[str, Any]:
         "counts": {name: sum(each.verdict == name for each in night.findings) for name in verdicts},
         "findings": [row(finding) for finding in night.findings],
         "failed": night.failed,
+        "not_cut": list(night.not_cut),
         "queries": {name: count._asdict() for name, count in night.queries.items()},
         "changes": [{**each._asdict(), "words": each.words} for each in night.differences],
         "commits": {name: dataclasses.asdict(each) for name, each in night.commits.items()},
@@ -77,6 +78,7 @@ def _lines(night: Night, links: str) -> Iterator[str]:
     yield ""
     yield from _scores(night)
     yield from _section("Failed", [f"- {_text(line)}" for line in night.failed])
+    yield from _section("Files that were not cut", [f"- {_text(line)}" for line in night.not_cut])
     yield from _section("Not comparable", _refusals(night))
     yield from _section("What changed", _changes(night))
     yield from _section("Queries that moved most", [_mover(mover, links) for mover in night.movers])

@@ -9,8 +9,6 @@ from typing import Any
 from evaluation.report.formats import is_published, number, p_value, score, span
 from evaluation.report.view import Row, View
 
-_FAILED_NAMED = 3
-
 
 @dataclass(frozen=True)
 class Table:
@@ -98,7 +96,7 @@ def health_table(view: View) -> Table:
             [
                 row.chunker,
                 number(chunks.files, digits=0),
-                _reasons(chunks.failed_files),
+                chunks.failed_words or "none",
                 _counts(chunks.fallbacks),
                 number(chunks.lost_nws, digits=0),
                 number(chunks.doubled_nws, digits=0),
@@ -148,10 +146,3 @@ def _share(value: float | None) -> str:
 
 def _counts(values: Mapping[str, int]) -> str:
     return ", ".join(f"{name}: {count:,}" for name, count in values.items()) or "none"
-
-
-def _reasons(failed: Mapping[str, str]) -> str:
-    """Return the files that a chunker could not cut, each with its error; the first few where there are many."""
-    named = [f"{name} ({reason})" for name, reason in list(failed.items())[:_FAILED_NAMED]]
-    more = [f"{len(failed) - _FAILED_NAMED:,} more"] if len(failed) > _FAILED_NAMED else []
-    return ", ".join([*named, *more]) or "none"

@@ -28,6 +28,11 @@ def render_table(results: Results, *, wide: bool = False) -> Group:
         if view.rows:
             parts.append(_table(view, results, wide=wide))
         parts.extend(
+            Text(f"not cut by {row.chunker}: {row.cell.chunks.failed_words}", style="red", overflow="fold")
+            for row in view.rows
+            if row.cell.chunks.failed_files
+        )
+        parts.extend(
             Text(f"failed: {cell.key.chunker}: {cell.reason}", style="red", overflow="fold") for cell in view.failed
         )
         parts.append(Text(_legend(view), style="dim"))

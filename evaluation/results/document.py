@@ -159,6 +159,8 @@ def results_schema() -> dict[str, Any]:
         made = TypeAdapter(part).json_schema(ref_template="#/$defs/{model}", mode="serialization")
         definitions |= made.pop("$defs", {})
         definitions[part.__name__] = _nullable(made) if part is Comparison else made
+    # What has a default is written all the same.
+    definitions = {name: {**each, **_required(each)} for name, each in definitions.items()}
     text, number = {"type": "string"}, {"type": "number"}
     chunks = {
         "allOf": [_ref(ChunkFacts), _ref(JudgementFacts)],
@@ -204,6 +206,10 @@ def _ref(kind: type) -> dict[str, str]:
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _required(schema: dict[str, Any]) -> dict[str, list[str]]:
+    return {"required": list(schema["properties"])} if "properties" in schema else {}
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:

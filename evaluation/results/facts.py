@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+_FAILED_NAMED = 3
+
 
 @dataclass(frozen=True, slots=True)
 class SizeHistogram:
@@ -33,6 +35,13 @@ class ChunkFacts:
     """Reason → files that were not cut the way the chunker's name promises."""
     failed_files: Mapping[str, str] = field(default_factory=dict)
     """Repository/path → the error that the chunker raised; such a file has no chunks."""
+
+    @property
+    def failed_words(self) -> str:
+        """The files that could not be cut, each with its error: the first few where there are many, "" where none."""
+        named = [f"{name} ({reason})" for name, reason in list(self.failed_files.items())[:_FAILED_NAMED]]
+        more = len(self.failed_files) - len(named)
+        return ", ".join([*named, *([f"{more:,} more"] if more else [])])
 
 
 @dataclass(frozen=True, slots=True)
