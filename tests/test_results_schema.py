@@ -71,7 +71,9 @@ def test_failed_cells_fit(chunkbench: Command, repository: Path) -> None:
         "    def split(self, source):\n        raise RuntimeError('never')\n"
     )
     never = f"--chunker={repository.parent / 'never.py'}:Never"
-    found = compare(chunkbench, repository, never, "--chunker", "whole-file", "--embedder", "hashing")
+    found = compare(
+        chunkbench, repository, never, "--chunker", "whole-file", "--embedder", "hashing", "--retriever=bm25"
+    )
     assert [cell["status"] for cell in found["cells"]] == ["failed", "ok"]
     assert faults(found) == []
     assert again(found) == found
