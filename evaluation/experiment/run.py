@@ -14,6 +14,7 @@ from evaluation.experiment.executors import Executor
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.records import cell_record, query_records
 from evaluation.experiment.session import Session
+from evaluation.measures.declared import own_facts
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import CellRecord, Results
 from evaluation.types import CellKey
@@ -76,6 +77,7 @@ def run_experiment(
             cells=tuple(records),
             queries=tuple(itertools.chain.from_iterable(map(query_records, loaded))),
             texts=texts,
+            own_measures=own_facts(session.measures),
             shard=str(shard) if shard else None,
             matched_size=session.matched_size,
             left_out=session.left_out,

@@ -150,8 +150,13 @@ _remembered: dict[str, Measure] = {}
 
 def remember_measure(measure: Measure) -> None:
     """Let `parse_measure` find a measure that is not registered by its name; the last one of a name counts."""
-    if measure.label not in measure_names() and f"{measure.label}@B" not in measure_names():
+    if not is_registered(measure):
         _remembered[measure.name] = measure
+
+
+def is_registered(measure: Measure) -> bool:
+    """Say whether any process can find the measure by its name."""
+    return measure.label in measure_names() or f"{measure.label}@B" in measure_names()
 
 
 def _own_measure(name: str) -> Measure | None:

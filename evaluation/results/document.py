@@ -11,6 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
+from evaluation.measures.declared import MeasureFacts, declared
+from evaluation.measures.registry import remember_measure
 from evaluation.results.facts import ChunkFacts, DatasetRecord, JudgementFacts, SearchFacts, Truncation
 from evaluation.results.types import CellRecord, ComparisonRecord, Environment, MeasureSummary, Results
 from evaluation.statistics.types import Comparison
@@ -32,6 +34,7 @@ def to_json(results: Results) -> dict[str, Any]:
         "budget_unit": results.budget_unit,
         "matched_size": results.matched_size,
         "left_out": dict(results.left_out),
+        "own_measures": [_plain(each) for each in results.own_measures],
         "cells": [_cell(cell) for cell in results.cells],
         "comparisons": [comparison_row(each) for each in results.comparisons],
     }
@@ -100,6 +103,9 @@ def _plain(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any of our dataclass
 def from_json(found: Mapping[str, Any], *, source: str) -> Results:
     """Return the results that `to_json` wrote, without the tables beside it; ``source`` is named in errors."""
     try:
+        own = tuple(_read(MeasureFacts, row) for row in found.get("own_measures", ()))
+        for each in own:
+            remember_measure(declared(each))
         return Results(
             config=read_config(found["config"]),
             environment=read_environment(found["environment"]),
@@ -107,6 +113,7 @@ def from_json(found: Mapping[str, Any], *, source: str) -> Results:
             cells=tuple(_read_cell(row) for row in found["cells"]),
             comparisons=tuple(_read_comparison(row) for row in found["comparisons"]),
             budget_unit=str(found["budget_unit"]),
+            own_measures=own,
             shard=found["config"].get("shard"),
             matched_size=str(found.get("matched_size", "")),
             left_out=TypeAdapter(dict[str, str]).validate_python(found.get("left_out", {})),
@@ -153,7 +160,16 @@ def _why(error: Exception) -> str:
 
 def results_schema() -> dict[str, Any]:
     """Return the JSON Schema of `results.json`."""
-    parts = (ChunkFacts, JudgementFacts, Truncation, MeasureSummary, DatasetRecord, Environment, Comparison)
+    parts = (
+        ChunkFacts,
+        JudgementFacts,
+        Truncation,
+        MeasureSummary,
+        MeasureFacts,
+        DatasetRecord,
+        Environment,
+        Comparison,
+    )
     definitions: dict[str, Any] = {}
     for part in (*parts, ExperimentConfig):
         made = TypeAdapter(part).json_schema(ref_template="#/$defs/{model}", mode="serialization")
@@ -188,6 +204,7 @@ def results_schema() -> dict[str, Any]:
         "budget_unit": text,
         "matched_size": text,
         "left_out": {"type": "object", "additionalProperties": text},
+        "own_measures": {"type": "array", "items": _ref(MeasureFacts)},
         "cells": {"type": "array", "items": _object(cell)},
         "comparisons": {"type": "array", "items": {"allOf": [_object(where), _ref(Comparison)]}},
     }

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from evaluation.config import ExperimentConfig
+from evaluation.measures.declared import MeasureFacts
 from evaluation.results.facts import ChunkFacts, DatasetRecord, JudgementFacts, SearchFacts
 from evaluation.run_options import RunOptions
 from evaluation.statistics.types import Comparison
@@ -139,6 +140,8 @@ class Results:
     texts: Mapping[str, str] = field(default_factory=dict)
     """chunk id → text, for the chunks that `hits` name."""
     budget_unit: str = "tokens"
+    own_measures: tuple[MeasureFacts, ...] = ()
+    """What measures that are not registered declare."""
     shard: str | None = None
     """Which part of the experiment this is, as I/N; None for all of it."""
     matched_size: str = ""
