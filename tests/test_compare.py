@@ -13,7 +13,7 @@ from conftest import Command
 
 from evaluation.trec import read_qrels, read_run
 
-QUICK = ("--embedder", "hashing", "--engine", "serial")
+QUICK = ("--embedder", "hashing", "--retriever", "dense", "--engine", "serial")
 TWO = ("--chunker", "fixed-lines:lines=5", "--chunker", "cast:size=120")
 
 
@@ -91,7 +91,7 @@ def test_all_engines_agree(chunkbench: Command, repository: Path, tmp_path: Path
     """Local processes give the scores that one process gives."""
     gold = repository.parent / "gold.jsonl"
     other = chunkbench(
-        *("compare", repository, "--annotations", gold, "--embedder", "hashing", "--jobs", "2", *TWO),
+        *("compare", repository, "--annotations", gold, *QUICK[:4], "--jobs", "2", *TWO),
         *("--out", tmp_path / "other"),
     )
     assert other.code == 0, other.err
@@ -231,7 +231,7 @@ def test_sizes_are_matched_and_said(chunkbench: Command, tmp_path: Path) -> None
     """--match-size chooses limits whose mean chunk sizes agree, and says which."""
     names = ("--chunker", "fixed-lines", "--chunker", "cast", "--match-size", "nws=800")
     result = chunkbench(
-        "compare", "--dataset", "installed:packages=tqdm,queries=5", *QUICK, *names, "--out", tmp_path / "out", "--json"
+        "compare", "--dataset", "installed:packages=tqdm,queries=6", *QUICK, *names, "--out", tmp_path / "out", "--json"
     )
     assert result.code == 0, result.err
     assert all(abs(cell["chunks"]["mean_nws"] - 800) <= 16 for cell in result.json["cells"])

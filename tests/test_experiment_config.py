@@ -75,8 +75,8 @@ def test_the_headline_is_always_measured_and_the_baseline_always_run() -> None:
 
 def test_every_option_of_compare_is_a_key() -> None:
     """What can be said on the command line can be written in the file, and the other way round."""
-    # target and annotations name a dataset
-    options = {parameter.name for parameter in add_verbosity(command).params} - {"target", "annotations"}
+    # targets and annotations name datasets
+    options = {parameter.name for parameter in add_verbosity(command).params} - {"targets", "annotations"}
     keys = ExperimentConfig.model_fields.keys() | RunOptions.model_fields.keys()
     assert options == keys - {"run", "nightly"}
 

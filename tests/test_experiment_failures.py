@@ -84,6 +84,7 @@ def test_a_chunker_that_always_raises_fails_its_cell(chunkbench: Command, reposi
     result = chunkbench(
         *compare(repository, tmp_path / "out"),
         *("--embedder", "hashing", "--chunker", "failing", "--chunker", "fixed-lines:lines=5", "--json"),
+        *("--retriever", "dense"),
     )
     assert result.code == 1
     failed, finished = result.json["cells"]
@@ -139,7 +140,8 @@ def test_a_night_with_a_file_that_cannot_be_cut_is_stored(
     experiment = tmp_path / "nightly.toml"
     experiment.write_text(
         f'datasets = ["annotations:path={tmp_path / "gold.jsonl"},root={repository}"]\n'
-        f'chunkers = ["{choosy}", "whole-file"]\nembedders = ["hashing"]\nflips = 100\n'
+        f'chunkers = ["{choosy}", "whole-file"]\nembedders = ["hashing"]\nretrievers = ["bm25"]\n'
+        'flips = 100\n'
         '[run]\nengine = "serial"\n[nightly]\nhistory = "history"\n'
     )
     first, second = (chunkbench("nightly", experiment, "--json") for _ in range(2))

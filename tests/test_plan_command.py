@@ -27,7 +27,8 @@ class Lab:
         self.file.write_text(
             f'datasets = ["annotations:path={gold},root={self.repository}"]\n'
             f'chunkers = ["fixed-lines:lines=5", {{name = "cast", size = {self.size}}}]\n'
-            f'embedders = ["hashing"]\nretrievers = ["dense"]\nmeasures = ["ndcg@5"]\nrule = "{self.rule}"\nflips = 100\n'
+            'embedders = ["hashing"]\nretrievers = ["dense"]\n'
+            f'measures = ["ndcg@5"]\nrule = "{self.rule}"\nflips = 100\n'
             '[run]\nengine = "serial"\n'
         )
         return self._run(verb, self.file, *options)
