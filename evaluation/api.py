@@ -96,7 +96,7 @@ def evaluate_batch(
             value=values.get(measure.name, float("nan")),
             queries_with_relevant=with_relevant,
             total=len(cases),
-            k=getattr(measure, "cutoff", None),
+            k=measure.cutoff,
             strategy_used=next(iter(used)) if len(used) == 1 else "mixed",
             strategy_counts={name: used.get(name, 0) for name in ("qrels", "pack", "token-fallback")},
         )

@@ -115,6 +115,9 @@ class ExperimentConfig(BaseModel):
     )
     headline: str = Field("naurc@4000tok", description="The measure that the verdict is about.")
     rule: str = Field("any", description="When a chunk counts as relevant, for measures on chunk ids.")
+    insist: bool = Field(
+        default=False, description="Allow relevance that does not compare chunkers: token_f1, or of several kinds."
+    )
     duplicates: Literal["keep", "first", "equal"] = Field(
         "keep", description="Identical files: keep all, index only the first, or count a copy of gold text as gold."
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from ground_truth.intervals import Intervals, Pairs, overlapping
 from ground_truth.line_axis import ChunkLines, LineAxis, place_annotations
 from ground_truth.rules import Rule
 from ground_truth.types import Annotation, Qrels, Query
+
+Strategy = Literal["qrels", "pack", "token-fallback"]
+"""What decided which chunks are relevant to a query: annotations, the dataset's own function, or token F1."""
 
 FRACTION = 1_000_000
 """What grades are multiplied by where they are fractions, because qrels hold integers."""
@@ -28,6 +32,22 @@ class Judgements:
     """The grade of the annotations times this is the grade in the qrels: 1, or a million for fractions."""
     answers: Mapping[str, tuple[Mapping[str, int], ...]] = field(default_factory=dict)
     """The qrels of each alternative answer, for queries that have several; ``qrels`` hold their union."""
+    strategies: Mapping[str, Strategy] = field(default_factory=dict)
+    """What decided each query; empty where annotations decided all of them."""
+    exact_matches: int | None = None
+    """Queries whose expected answer stands word for word in a chunk; None where answers were not compared."""
+
+    @property
+    def strategy_counts(self) -> dict[str, int]:
+        """How many queries each strategy decided."""
+        counts = Counter(self.strategies.values() if self.strategies else ["qrels"] * len(self.qrels))
+        return {name: counts[name] for name in get_args(Strategy)}
+
+    @property
+    def strategy_used(self) -> str:
+        """The one strategy, or "mixed"; "none" without queries."""
+        used = [name for name, count in self.strategy_counts.items() if count]
+        return used[0] if len(used) == 1 else "mixed" if used else "none"
 
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:
@@ -66,6 +86,10 @@ class Judgements:
             "uncovered_queries": len(self.uncovered),
             "uncovered_share": round(len(self.uncovered) / max(1, len(self.qrels)), 4),
             "grade_scale": self.scale,
+            "strategyUsed": self.strategy_used,
+            "strategyCounts": self.strategy_counts,
+            "queriesWithRelevant": len(self.qrels) - len(self.uncovered),
+            "exactMatches": self.exact_matches,
         }
 
 
@@ -92,6 +116,8 @@ def make_qrels(
     Where a query has alternative answers the rule is applied to each as if it were the only one, and a chunk that is
     relevant to any of them is relevant, with its highest grade.
     """
+    if rule.name == "token_f1":
+        raise UsageError(f"the rule {rule} compares texts: it cannot be laid over lines")
     names = alternatives(annotations)
     if not names:
         return _judge(rule, queries, annotations, chunks)

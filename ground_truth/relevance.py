@@ -1,18 +1,27 @@
-"""What makes a chunk relevant, in order of priority, with a record of what decided each query."""
+"""Which chunks are relevant to each query, and what decided it.
+
+Three strategies, in order of priority. ``qrels``: the annotations, laid over the chunks by an overlap rule. ``pack``: a
+dataset's own function, for queries that it has no annotations for. ``token-fallback``: token F1 with the text of an
+expected answer, where the rule ``token_f1(0.3)`` asks for it; a long chunk fails even if it holds the whole answer, so
+that this strategy depends on the size of chunks and cannot compare chunkers.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from chunkers.errors import UsageError
-from ground_truth.token_f1 import THRESHOLD, token_f1
-from ground_truth.types import Qrels, Query
-
-Strategy = Literal["qrels", "pack", "token-fallback"]
-STRATEGIES: tuple[Strategy, ...] = ("qrels", "pack", "token-fallback")
+from chunkers.splitting import chunk_file
+from chunkers.types import Chunk, Chunker
+from ground_truth.line_axis import ChunkLines
+from ground_truth.lines import FileLines
+from ground_truth.overlap import Judgements, Strategy, make_qrels
+from ground_truth.rules import Rule
+from ground_truth.spans import FileKey
+from ground_truth.token_f1 import shared_f1, tokens
+from ground_truth.types import Dataset, Query
 
 
 class Text(NamedTuple):
@@ -22,77 +31,100 @@ class Text(NamedTuple):
     text: str
 
 
-Pack = Callable[[Query, Text], bool | None]
-"""A dataset's own relevance: True or False, or None for a query that it says nothing about."""
+TextsOf = Callable[[Query], Iterable[Text]]
+"""The chunks that a query searches, with their texts."""
 
 
-@dataclass(frozen=True)
-class Relevance:
-    """Qrels made by one or more strategies; a query that none could judge is unlabelled, not empty."""
-
-    qrels: Mapping[str, Mapping[str, int]]
-    strategy: Mapping[str, Strategy]
-    unlabelled: tuple[str, ...]
-    threshold: float
-
-    def details(self) -> dict[str, Any]:
-        """Return what the results say about it, in the words of memorybench."""
-        counts = Counter(self.strategy.values())
-        used = [name for name in STRATEGIES if counts[name]]
-        return {
-            "strategyUsed": used[0] if len(used) == 1 else "mixed" if used else "none",
-            "strategyCounts": {name: counts[name] for name in STRATEGIES},
-            "queriesWithRelevant": sum(1 for grades in self.qrels.values() if grades),
-            "unlabelled": len(self.unlabelled),
-            "total": len(self.strategy) + len(self.unlabelled),
-            "f1Threshold": self.threshold,
-        }
-
-
-def decide(
-    queries: Sequence[Query],
-    chunks: Sequence[Text],
+def judge(
+    rule: Rule,
+    dataset: Dataset,
+    chunks: Callable[[], ChunkLines],
     *,
-    qrels: Qrels | None = None,
-    pack: Pack | None = None,
-    token_fallback: bool = False,
+    texts: TextsOf,
     mixed: bool = False,
-    threshold: float = THRESHOLD,
-) -> Relevance:
-    """Return each query's relevant chunks by the first strategy that knows it: qrels, the pack, token F1.
+) -> Judgements:
+    """Return each query's relevant chunks by the first strategy that knows it.
 
-    A query in the qrels with an empty mapping is labelled and has nothing relevant. ``token_fallback`` must be asked
-    for, because it depends on the size of chunks; ``mixed`` too, because such scores do not compare.
+    ``chunks`` gives those of the annotated files on their lines, ``texts`` those that a query searches. Scores of
+    different strategies do not compare: they are refused unless ``mixed`` asks for them.
     """
-    if not 0 < threshold <= 1:
-        raise UsageError(f"the token F1 threshold must be above 0 and at most 1, not {threshold}")
-    found: dict[str, Mapping[str, int]] = {}
-    strategy: dict[str, Strategy] = {}
-    for query in queries:
-        judged = _judge(query, chunks, qrels, pack, threshold if token_fallback else None)
-        if judged is not None:
-            strategy[query.id], found[query.id] = judged
-    used = {name for name in STRATEGIES if name in strategy.values()}
-    if len(used) > 1 and not mixed:
+    if rule.name == "token_f1":
+        return _by_token_f1(rule, dataset.queries, texts)
+    laid = make_qrels(rule, dataset.queries, dataset.annotations, chunks())
+    if dataset.relevance is None:
+        return laid
+    annotated = {note.query_id for note in dataset.annotations}
+    packed = {
+        query.id: found
+        for query in dataset.queries
+        if query.id not in annotated and (found := _by_pack(dataset.relevance, query, texts(query))) is not None
+    }
+    strategies: dict[str, Strategy] = {query.id: "pack" if query.id in packed else "qrels" for query in dataset.queries}
+    if len(set(strategies.values())) > 1 and not mixed:
         raise UsageError(
-            f"relevance would mix {' and '.join(sorted(used))}, whose scores do not compare: "
-            "label all queries one way, or ask for mixed"
+            f"{dataset.name} has annotations for some queries and its own relevance for others, whose scores do not "
+            "compare: leave one kind out, or insist"
         )
-    unlabelled = tuple(query.id for query in queries if query.id not in strategy)
-    return Relevance(found, strategy, unlabelled, threshold)
+    grades = {query: dict.fromkeys(found, laid.scale) for query, found in packed.items()}
+    return replace(laid, qrels={**laid.qrels, **grades}, strategies=strategies)
 
 
-def _judge(
-    query: Query, chunks: Sequence[Text], qrels: Qrels | None, pack: Pack | None, threshold: float | None
-) -> tuple[Strategy, Mapping[str, int]] | None:
-    """Return the strategy and the relevant chunks, or None where no strategy knows the query."""
-    if qrels is not None and query.id in qrels:
-        return "qrels", qrels[query.id]
-    if pack is not None:
-        verdicts = {chunk.id: pack(query, chunk) for chunk in chunks}
-        if any(verdict is not None for verdict in verdicts.values()):
-            return "pack", {name: 1 for name, verdict in verdicts.items() if verdict}
-    if threshold is not None and query.expected is not None:
-        hits = (chunk.id for chunk in chunks if token_f1(query.expected, chunk.text) >= threshold)
-        return "token-fallback", dict.fromkeys(hits, 1)
-    return None
+def judge_chunker(rule: Rule, dataset: Dataset, chunker: Chunker) -> Judgements:
+    """Return the qrels of the dataset for this chunker; where lines decide, only annotated files are cut."""
+    repositories = {repository.name: repository for repository in dataset.repositories}
+
+    def lines() -> ChunkLines:
+        files: dict[FileKey, FileLines] = {}
+        chunks: list[Chunk] = []
+        for repo, path in sorted({(note.repo, note.path) for note in dataset.annotations if note.grade > 0}):
+            source = repositories[repo].read(path)
+            if source is not None:
+                files[FileKey(repo, path)] = FileLines.of(source.data)
+                chunks += chunk_file(chunker, source)
+        return ChunkLines.of(files, chunks)
+
+    cut: dict[str, list[Text]] = {}
+
+    def texts(query: Query) -> list[Text]:
+        wanted = [query.repo] if dataset.scope == "repository" else list(repositories)
+        for name in wanted:
+            if name not in cut:
+                cut[name] = [
+                    Text(chunk.id, chunk.text)
+                    for source in repositories[name].files()
+                    for chunk in chunk_file(chunker, source)
+                ]
+        return [text for name in wanted for text in cut[name]]
+
+    return judge(rule, dataset, lines, texts=texts, mixed=True)
+
+
+def _by_pack(
+    relevant: Callable[[Query, str], bool | None], query: Query, chunks: Iterable[Text]
+) -> Mapping[str, int] | None:
+    """Return what the dataset's own function finds relevant, or None where it says nothing about the query."""
+    verdicts = {chunk.id: relevant(query, chunk.text) for chunk in chunks}
+    if all(verdict is None for verdict in verdicts.values()):
+        return None
+    return {name: 1 for name, verdict in verdicts.items() if verdict}
+
+
+def _by_token_f1(rule: Rule, queries: Sequence[Query], texts: TextsOf) -> Judgements:
+    words: dict[str, frozenset[str]] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    exact = 0
+    for query in queries:
+        if query.expected is None:
+            raise UsageError(f"query {query.id!r} has no expected answer, which the rule {rule} compares chunks with")
+        wanted, literal = tokens(query.expected), query.expected.lower()
+        qrels[query.id] = {}
+        holds = False
+        for chunk in texts(query):
+            if chunk.id not in words:
+                words[chunk.id] = tokens(chunk.text)
+            if shared_f1(wanted, words[chunk.id]) >= rule.threshold:
+                qrels[query.id][chunk.id] = 1
+            holds = holds or literal in chunk.text.lower()
+        exact += holds
+    strategies: dict[str, Strategy] = dict.fromkeys(qrels, "token-fallback")
+    return Judgements(qrels, rule, 1, strategies=strategies, exact_matches=exact)

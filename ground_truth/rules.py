@@ -8,10 +8,13 @@ from typing import Literal, get_args
 
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
+from ground_truth.token_f1 import THRESHOLD
 
 Share = Literal["coverage", "purity", "iou"]
-RuleName = Literal["any", "annotation_fraction", "chunk_fraction", "iou", "best_cover", "min_cover", "graded"]
-_FORM = re.compile(r"([a-z_]+)(?:\((.*)\))?\Z")
+RuleName = Literal[
+    "any", "annotation_fraction", "chunk_fraction", "iou", "best_cover", "min_cover", "graded", "token_f1"
+]
+_FORM = re.compile(r"([a-z_0-9]+)(?:\((.*)\))?\Z")
 _USAGE = {
     "any": "any or any(blank=true)",
     "annotation_fraction": "annotation_fraction(0.5)",
@@ -20,6 +23,7 @@ _USAGE = {
     "best_cover": "best_cover",
     "min_cover": "min_cover",
     "graded": "graded(coverage), graded(purity) or graded(iou)",
+    "token_f1": "token_f1(0.3)",
 }
 
 
@@ -31,6 +35,7 @@ _MEANING = {
     "best_cover": "holds the most of a gold region: one chunk per region",
     "min_cover": "is in the smallest set of chunks that covers the gold",
     "graded": "every chunk that shares gold, graded by the share",
+    "token_f1": "token F1 with the expected answer is at least this; depends on chunk size, so not for comparing",
 }
 
 
@@ -49,9 +54,14 @@ class Rule:
     blank: bool = False
     """Whether a blank line that both have is enough (`any` only)."""
 
+    @property
+    def compares_chunkers(self) -> bool:
+        """Whether what it calls relevant is not a matter of a chunk's size alone."""
+        return self.name != "token_f1"
+
     def __str__(self) -> str:
         """Write the rule so that `parse_rule` reads it back."""
-        if self.name in ("annotation_fraction", "chunk_fraction", "iou"):
+        if self.name in ("annotation_fraction", "chunk_fraction", "iou", "token_f1"):
             return f"{self.name}({self.threshold:g})"
         if self.name == "graded":
             return f"graded({self.share})"
@@ -66,7 +76,9 @@ def parse_rule(text: str) -> Rule:
         hint = nearest(name, _USAGE) or f" Known: {', '.join(_USAGE)}."
         raise UsageError(f"unknown overlap rule {text!r}.{hint}")
     argument = (match[2] or "").strip()
-    if name in ("annotation_fraction", "chunk_fraction", "iou"):
+    if name == "token_f1" and not argument:
+        return Rule("token_f1", threshold=THRESHOLD)
+    if name in ("annotation_fraction", "chunk_fraction", "iou", "token_f1"):
         return Rule(name, threshold=_threshold(text, name, argument))  # type: ignore[arg-type] # one of the names above
     if name == "graded" and argument in get_args(Share):
         return Rule("graded", share=argument)  # type: ignore[arg-type] # tested in this condition

@@ -15,7 +15,11 @@ def tokens(text: str) -> frozenset[str]:
 
 def token_f1(expected: str, text: str) -> float:
     """Return the harmonic mean of precision and recall of the distinct words; 0 where none is shared."""
-    wanted, found = tokens(expected), tokens(text)
+    return shared_f1(tokens(expected), tokens(text))
+
+
+def shared_f1(wanted: frozenset[str], found: frozenset[str]) -> float:
+    """Return the same for two sets of words."""
     overlap = len(wanted & found)
     if not overlap:
         return 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -89,6 +89,8 @@ class Dataset:
     """What a reader of the results should know: versions, counts of what was dropped and why."""
     hidden: tuple[HiddenSpan, ...] = ()
     """Bytes that are cut with their file and shown by no index; they are neither read nor gold."""
+    relevance: Callable[[Query, str], bool | None] | None = None
+    """The dataset's own judgement of a chunk's text, for queries without annotations; None: it cannot say."""
 
 
 class DatasetLoader(Protocol):

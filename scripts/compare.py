@@ -47,6 +47,9 @@ Examples:
 @click.option("--headline", metavar="NAME", help="The measure that the verdict is about [naurc@4000tok].")
 @click.option("--rule", metavar="RULE", help="When a chunk counts as relevant [any].")
 @click.option(
+    "--insist", is_flag=True, default=None, help="Allow a rule that cannot compare chunkers, such as token_f1."
+)
+@click.option(
     "--duplicates",
     type=click.Choice(["keep", "first", "equal"]),
     help="Identical files: keep all [this one], index only the first, or count a copy of gold text as gold.",

@@ -11,6 +11,7 @@ from chunkers.errors import UsageError
 
 if TYPE_CHECKING:
     from ground_truth.overlap import Judgements
+    from ground_truth.rules import Rule
     from ground_truth.types import Dataset
 
 
@@ -52,11 +53,11 @@ def _dataset(annotations: str | None, root: str, spec: str | None) -> Dataset:
     return DATASETS.create(spec).load() if spec else Annotations(path=annotations or "", root=root).load()
 
 
-def _judge(dataset: Dataset, chunker: str, rule: object) -> Judgements:
+def _judge(dataset: Dataset, chunker: str, rule: Rule) -> Judgements:
     from chunkers.registry import CHUNKERS
-    from ground_truth.judging import judge
+    from ground_truth.relevance import judge_chunker
 
-    return judge(dataset, CHUNKERS.create(chunker), rule)  # type: ignore[arg-type] # the rule parsed above
+    return judge_chunker(rule, dataset, CHUNKERS.create(chunker))
 
 
 def _as_trec(judged: Judgements) -> str:

@@ -272,3 +272,42 @@ def test_a_package_of_the_repositorys_own_name_is_part_of_it(chunkbench: Command
     )
     assert found.code == 0, found.err
     assert found.json["cells"][0]["chunks"]["count"] == 2
+
+
+def test_token_f1_compares_chunkers_only_if_insisted_on(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """The rule is refused with a remedy; insisted on, results and verdict say what decided relevance."""
+    rows = [json.loads(line) for line in (repository.parent / "gold.jsonl").read_text().splitlines()]
+    answered = [json.dumps({**row, "expected": row["query"]}) for row in rows]
+    (repository.parent / "gold.jsonl").write_text("\n".join(answered) + "\n")
+    asked = (*arguments(repository, tmp_path / "out"), "--rule", "token_f1(0.2)")
+    refused = chunkbench(*asked)
+    assert refused.code == 2
+    assert "--insist" in refused.err
+    done = chunkbench(*asked, "--insist")
+    assert done.code == 0, done.err
+    assert "those scores do not compare chunkers" in " ".join(done.out.split())
+    for cell in json.loads((tmp_path / "out" / "results.json").read_text())["cells"]:
+        assert cell["chunks"]["strategy_used"] == "token-fallback"
+        assert cell["chunks"]["strategy_counts"] == {"qrels": 0, "pack": 0, "token-fallback": 16}
+        assert cell["chunks"]["exact_matches"] is not None
+
+
+def test_levels_are_measures_of_an_experiment(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """chance, ceiling and normalised are asked for by name, and lie where they must."""
+    names = ["naurc@100tok", *(f"{level}(naurc@100tok)" for level in ("chance", "ceiling", "normalised"))]
+    asked = [part for name in [*names, "tokens_to_recall(0.5)", "alpha_ndcg@10"] for part in ("--measure", name)]
+    done = chunkbench(*arguments(repository, tmp_path / "out"), "--headline", "naurc@100tok", *asked)
+    assert done.code == 0, done.err
+    scores = pq.read_table(tmp_path / "out" / "scores.parquet").to_pandas()
+    wide = scores.pivot_table(index=["chunker", "query_id"], columns="measure", values="value", observed=True)
+    assert (wide["chance(naurc@100tok)"] <= wide["ceiling(naurc@100tok)"] + 1e-9).all()
+    assert (wide["naurc@100tok"] <= wide["ceiling(naurc@100tok)"] + 1e-9).all()
+    room = wide["ceiling(naurc@100tok)"] - wide["chance(naurc@100tok)"]
+    expected = (wide["naurc@100tok"] - wide["chance(naurc@100tok)"]) / room
+    assert (wide["normalised(naurc@100tok)"] - expected).abs().max() < 1e-9
+    found = json.loads((tmp_path / "out" / "results.json").read_text())
+    for cell in found["cells"]:
+        summary = cell["measures"]["tokens_to_recall(0.5)"]
+        assert (summary["mean"], summary["method"]) == (None, "median")
+        assert summary["median"] > 0
+    assert "tokens_to_recall(0.5)" not in {row["measure"] for row in found["comparisons"]}

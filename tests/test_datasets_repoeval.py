@@ -17,7 +17,7 @@ from chunkers.errors import UsageError
 from chunkers.registry import CHUNKERS
 from chunkers.splitting import chunk_file
 from ground_truth.datasets.repoeval import RepoEval
-from ground_truth.judging import judge
+from ground_truth.relevance import judge_chunker
 from ground_truth.rules import parse_rule
 
 FILE = 'import os\n\n\ndef add(a, b):\n    """Add two numbers."""\n    c = a + b\n    return c\n'
@@ -145,7 +145,7 @@ def test_all_published_tasks_load_and_golds_differ(published: Path) -> None:
     for gold in ("prompt", "body", "function"):
         dataset = RepoEval(path=str(published), gold=gold).load()
         assert len(dataset.queries) == 455
-        found[gold] = judge(dataset, CHUNKERS.create("fixed-nws:size=1500"), parse_rule("any")).report()
+        found[gold] = judge_chunker(parse_rule("any"), dataset, CHUNKERS.create("fixed-nws:size=1500")).report()
     means = {gold: report["relevant_per_query"]["mean"] for gold, report in found.items()}
     assert means["prompt"] > 2 > means["function"] > means["body"] > 1
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,11 +15,13 @@ from chunkers.splitting import line_span
 from chunkers.types import Chunk
 from ground_truth.line_axis import ChunkLines
 from ground_truth.lines import FileLines
+from ground_truth.overlap import Judgements
 from ground_truth.projection import Projection
-from ground_truth.relevance import Text, decide
+from ground_truth.relevance import Text, judge
+from ground_truth.rules import parse_rule
 from ground_truth.spans import FileKey
 from ground_truth.token_f1 import token_f1
-from ground_truth.types import Query
+from ground_truth.types import Annotation, Dataset, Query
 
 PARIS = "Paris is the capital of France."
 QUERIES = [Query("a", "?", "r", expected=PARIS), Query("b", "?", "r")]
@@ -44,29 +49,48 @@ def test_a_chunk_with_the_whole_answer_fails_when_it_is_long() -> None:
     assert token_f1(PARIS, " ".join([PARIS, *filler[:29]])) < 0.3
 
 
+def dataset(**options: Any) -> Dataset:
+    """Return two questions about one file, the first of which has an expected answer."""
+    return Dataset("d", (), tuple(QUERIES), **{"annotations": (), **options})
+
+
+def judged(rule: str, data: Dataset, *, mixed: bool = False) -> Judgements:
+    """Return the judgements of two texts; lines are of one file in two chunks."""
+    return judge(parse_rule(rule), data, lambda: table(DATA, [(0, 5), (5, 11)]), texts=lambda _: CHUNKS, mixed=mixed)
+
+
+NOTE = Annotation("a", "r", "f", 1, 1)
+
+
 def test_the_first_strategy_that_knows_a_query_decides() -> None:
-    """Explicit qrels win over the pack, the pack over token F1; an empty label is a label."""
-    everything = decide(QUERIES, CHUNKS, qrels={"a": {}}, pack=lambda _, chunk: chunk.id == "2", mixed=True)
-    assert everything.qrels == {"a": {}, "b": {"2": 1}}
-    assert everything.details()["strategyUsed"] == "mixed"
-    assert everything.details()["strategyCounts"] == {"qrels": 1, "pack": 1, "token-fallback": 0}
-    assert everything.details()["queriesWithRelevant"] == 1
+    """Annotations win over the dataset's own function; what neither knows has nothing relevant."""
+    found = judged("any", dataset(annotations=(NOTE,), relevance=lambda _, text: "Berlin" in text), mixed=True)
+    assert found.qrels == {"a": {"0-5": 1}, "b": {"2": 1}}
+    report = found.report()
+    assert report["strategyUsed"] == "mixed"
+    assert report["strategyCounts"] == {"qrels": 1, "pack": 1, "token-fallback": 0}
+    assert report["queriesWithRelevant"] == 2
+    silent = judged("any", dataset(annotations=(NOTE,), relevance=lambda *_: None))
+    assert (silent.qrels, silent.strategy_used) == ({"a": {"0-5": 1}, "b": {}}, "qrels")
 
 
 def test_strategies_are_not_mixed_in_silence() -> None:
-    """Without mixed=True two strategies in one result are an error that says which."""
-    with pytest.raises(UsageError, match="pack and qrels"):
-        decide(QUERIES, CHUNKS, qrels={"a": {}}, pack=lambda *_: True)
+    """Unless that is asked for, two strategies in one result are an error."""
+    with pytest.raises(UsageError, match="whose scores do not compare"):
+        judged("any", dataset(annotations=(NOTE,), relevance=lambda *_: True))
 
 
-def test_unlabelled_is_not_empty() -> None:
-    """A query that no strategy knows is listed apart; token F1 is used only when asked for."""
-    assert decide(QUERIES, CHUNKS).unlabelled == ("a", "b")
-    fallback = decide(QUERIES, CHUNKS, token_fallback=True)
-    assert fallback.qrels == {"a": {"1": 1}}
-    assert fallback.unlabelled == ("b",)
-    assert fallback.details()["strategyUsed"] == "token-fallback"
-    assert decide(QUERIES[1:], CHUNKS, pack=lambda *_: None).unlabelled == ("b",)
+def test_token_f1_is_chosen_by_name_and_labelled() -> None:
+    """The rule judges texts by its threshold, counts exact matches, and needs an expected answer for every query."""
+    one = replace(dataset(), queries=tuple(QUERIES[:1]))
+    found = judged("token_f1", one)
+    assert (str(found.rule), found.qrels) == ("token_f1(0.3)", {"a": {"1": 1}})
+    assert (found.strategy_used, found.exact_matches) == ("token-fallback", 0)
+    assert judged("token_f1(0.8)", one).qrels == {"a": {}}
+    exact = judge(found.rule, one, lambda: table(DATA, []), texts=lambda _: [Text("x", f"So: {PARIS}")])
+    assert exact.exact_matches == 1
+    with pytest.raises(UsageError, match="'b' has no expected answer"):
+        judged("token_f1", dataset())
 
 
 def table(data: bytes, cuts: list[tuple[int, int]]) -> ChunkLines:

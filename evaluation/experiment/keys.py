@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.types import Chunker, SizeUnit
@@ -62,6 +64,7 @@ def levels_key(
         "hidden": dataset.hidden,
         "measures": _codes(measures),
         "rule": config.rule,
+        "relevance": _relevance_of(dataset),
         "depth": config.depth,
         "code": code_of("evaluation.experiment.levels"),
     }
@@ -77,6 +80,7 @@ def score_key(
         "annotations": dataset.annotations,
         "measures": _codes(measures),
         "rule": config.rule,
+        "relevance": _relevance_of(dataset),
         "budgets": config.budgets,
         "embedder": encoder.identity(),
         "code": code_of("evaluation.experiment.scoring"),
@@ -85,5 +89,18 @@ def score_key(
 
 
 def _codes(measures: Sequence[Measure]) -> dict[str, str]:
-    """Return measure → hash of its code."""
-    return {each.name: plugin_inputs(each)["code"] for each in sorted(measures, key=lambda each: each.name)}
+    """Return measure → hash of its code; a level's is that of its measure too."""
+    return {
+        each.name: "".join(plugin_inputs(part)["code"] for part in (each, *each.parts))
+        for each in sorted(measures, key=lambda each: each.name)
+    }
+
+
+def _relevance_of(dataset: LoadedDataset) -> dict[str, object]:
+    """Return what decides relevance beside the annotations: expected answers, and the dataset's own function."""
+    own = dataset.dataset.relevance
+    source = inspect.getsourcefile(own) if own is not None else None
+    return {
+        "expected": [query.expected for query in dataset.dataset.queries if query.expected is not None],
+        "own": Path(source).read_text("utf-8") if source else None,
+    }

@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.experiment.cases import CaseBuilder
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
-from evaluation.experiment.relevance import judge
+from evaluation.experiment.qrels import qrels_of
 from evaluation.experiment.scoring import Scoring
 from evaluation.measures.chance import has_chance
 from evaluation.measures.levels import levels_of
@@ -33,7 +33,7 @@ def chunk_levels(how: Scoring, loaded: LoadedDataset, chunks: ChunkTable) -> Lev
     builder = CaseBuilder(
         loaded,
         chunks,
-        judge(how.rule, loaded, chunks),
+        qrels_of(how.rule, loaded, chunks, mixed=how.insist),
         needs=needs | {"text", "space"},
         units={unit for measure in measures for unit in measure.units},
         embed=how.embed,

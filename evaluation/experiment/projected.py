@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluation.experiment import stages
-from evaluation.experiment.relevance import placed
+from evaluation.experiment.qrels import placed
 from evaluation.experiment.session import Session
 from evaluation.measures.evaluate import column, evaluate
 from evaluation.measures.registry import parse_measure

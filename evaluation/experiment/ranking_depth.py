@@ -20,7 +20,7 @@ def largest_budgets(measures: Iterable[Measure], curve: Sequence[int]) -> dict[S
     largest: dict[SizeUnit, int] = {"tokens": max(curve, default=0)}
     for measure in measures:
         for unit in measure.units:
-            largest[unit] = max(getattr(measure, "budget", 0), largest.get(unit, 0))
+            largest[unit] = max(measure.budget or 0, largest.get(unit, 0))
     return largest
 
 

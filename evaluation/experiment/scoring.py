@@ -13,7 +13,7 @@ from chunkers.types import SizeUnit
 from evaluation.experiment.cases import CaseBuilder
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
-from evaluation.experiment.relevance import judge
+from evaluation.experiment.qrels import qrels_of
 from evaluation.experiment.visible_chunks import visible_sizes
 from evaluation.measures.curve import recall_curves
 from evaluation.measures.evaluate import evaluate
@@ -44,6 +44,8 @@ class Scoring:
 
     measures: Sequence[Measure]
     rule: Rule
+    insist: bool
+    """Whether relevance may be of a kind that does not compare chunkers."""
     budgets: Sequence[int]
     """Points of the recall curve, in tokens."""
     depth: int
@@ -59,8 +61,8 @@ def score_ranking(
     measures = how.measures
     needs = frozenset(need for measure in measures for need in measure.needs)
     units = {unit for measure in measures for unit in measure.units} | {_CURVE_UNIT}
-    judgements = judge(how.rule, loaded, chunks)
-    depths = [getattr(measure, "cutoff", None) or how.depth for measure in measures if "vectors" in measure.needs]
+    judgements = qrels_of(how.rule, loaded, chunks, mixed=how.insist)
+    depths = [measure.cutoff or how.depth for measure in measures if "vectors" in measure.needs]
     builder = CaseBuilder(
         loaded,
         chunks,
@@ -92,6 +94,10 @@ def score_ranking(
         qrels=judgements.qrels,
         facts=JudgementFacts(
             uncovered_queries=len(judgements.uncovered),
+            queries_with_relevant=len(judgements.qrels) - len(judgements.uncovered),
+            exact_matches=judgements.exact_matches,
+            strategy_used=judgements.strategy_used,
+            strategy_counts=judgements.strategy_counts,
             relevant_per_query=float(np.mean([len(grades) for grades in judgements.qrels.values()])),
             tokens_at={str(k): float(np.mean(sums)) for k, sums in behind.items()},
         ),

@@ -266,7 +266,14 @@ def _measure(given: object, name: str) -> Measure:
 
 def _canonical(config: ExperimentConfig, measures: Mapping[str, Measure]) -> ExperimentConfig:
     """Return the config with canonical measure names; raise for a rule or a measure that does not fit."""
-    parse_rule(config.rule)
+    rule = parse_rule(config.rule)
+    if not rule.compares_chunkers and len(config.chunkers) > 1 and not config.insist:
+        raise UsageError(
+            f"the rule {rule} depends on the size of chunks and cannot compare chunkers: choose another, such as any, "
+            "or name one chunker, or write insist = true (--insist); the results say so"
+        )
+    if measures[config.headline].centre == "median":
+        raise UsageError(f"{config.headline} has no mean to compare by: choose a headline such as naurc@4000tok")
     for name, measure in measures.items():
         cutoff = measure.cutoff or 0
         if cutoff > config.depth:

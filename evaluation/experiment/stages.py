@@ -129,7 +129,14 @@ def _scoring(session: Session, embedder: str) -> Scoring:
         return session.embeddings.embed(encoder, texts, kind="document")
 
     config = session.config
-    return Scoring(session.measures, session.rule, config.budgets, config.depth, embed_documents)
+    return Scoring(
+        measures=session.measures,
+        rule=session.rule,
+        insist=config.insist,
+        budgets=config.budgets,
+        depth=config.depth,
+        embed=embed_documents,
+    )
 
 
 def _save_scores(made: CellScores, folder: Path) -> None:

@@ -142,6 +142,6 @@ class Batch:
 
 def deepest(measures: Sequence[Measure]) -> int | None:
     """Return the largest cutoff, beyond which no measure looks; None where one looks at all results."""
-    cutoffs: list[int | None] = [getattr(measure, "cutoff", None) for measure in measures]
+    cutoffs: list[int | None] = [measure.cutoff for measure in measures]
     known = [cutoff for cutoff in cutoffs if cutoff is not None]
     return max(known) if known and len(known) == len(cutoffs) else None

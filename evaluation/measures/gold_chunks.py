@@ -74,7 +74,7 @@ def gold_chunks(measure: CurveMeasure, case: Case) -> GoldChunks:
         length, is_gold = pieces.length[mine], pieces.is_gold[mine] & (pieces.length[mine] > 0)
         if is_gold.any():
             begins = np.cumsum(length) - length + headers[number]
-            cost = int(length.sum()) + headers[number]
+            cost = int(space.sizes[unit][row]) + headers[number]
             found.append(GoldChunk(int(row), cost, begins[is_gold], length[is_gold]))
     return GoldChunks(tuple(found), float(reading.total[0]), _spent(measure, space, text), reading, rows, headers)
 

@@ -56,6 +56,11 @@ class Level(Measure):
         return f"{self.prefix}: {self.of.words}"
 
     @property
+    def parts(self) -> tuple[Measure, ...]:
+        """The measure."""
+        return (self.of,)
+
+    @property
     def units(self) -> frozenset[SizeUnit]:
         """The units of the measure."""
         return self.of.units

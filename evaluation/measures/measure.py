@@ -128,6 +128,11 @@ class Measure(ABC):
         """The units whose rulers the cases must carry."""
         return frozenset()
 
+    @property
+    def parts(self) -> tuple[Measure, ...]:
+        """The measures that this one is made of, other than itself."""
+        return ()
+
     @abstractmethod
     def score(self, batch: Batch) -> np.ndarray:
         """Return one value per case of the batch, NaN where the measure is undefined."""

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from evaluation.report.formats import lower_is_better, measure_of, p_value, plural, score, span, unit_words
+from evaluation.report.formats import (
+    is_published,
+    lower_is_better,
+    measure_of,
+    p_value,
+    plural,
+    score,
+    span,
+    unit_words,
+)
 from evaluation.report.view import View, turned, views
 from evaluation.results.types import Results
 from evaluation.statistics import SIGNIFICANT, Comparison
@@ -151,7 +160,20 @@ def _not_shown(view: View, first: str, second: str) -> bool:
 
 def _caveats(view: View) -> list[str]:
     found = dict.fromkeys(part for row in view.comparisons for part in row.caveat.split("; ") if part)
-    return [f"Note: {part}." for part in found]
+    return [*_about_relevance(view), *(f"Note: {part}." for part in found)]
+
+
+def _about_relevance(view: View) -> list[str]:
+    """Return a warning where what counts as relevant does not compare chunkers."""
+    used = {row.cell.judgements.strategy_used for row in view.rows} & {"token-fallback", "mixed"}
+    if not used or not any(map(is_published, view.measures)):
+        return []
+    how = (
+        "is guessed by token F1 with an expected answer, which"
+        if used == {"token-fallback"}
+        else "is of mixed kinds and"
+    )
+    return [f"Note: on chunk ids, relevance {how} favours some chunk sizes: those scores do not compare chunkers."]
 
 
 def _failures(view: View) -> list[str]:

@@ -69,6 +69,13 @@ class JudgementFacts:
 
     uncovered_queries: int = 0
     """Queries to which no chunk is relevant: they score 0."""
+    queries_with_relevant: int = 0
+    exact_matches: int | None = None
+    """Queries whose expected answer stands word for word in a chunk; None where answers were not compared."""
+    strategy_used: str = "qrels"
+    """What decided which chunks are relevant: qrels, pack, token-fallback or mixed."""
+    strategy_counts: Mapping[str, int] = field(default_factory=dict)
+    """Strategy → the queries it decided."""
     relevant_per_query: float = 0.0
     chance: Mapping[str, float] = field(default_factory=dict)
     """Measure → mean score of a random ranking of the same chunks."""

@@ -1,0 +1,51 @@
+"""Qrels of a cell: what is relevant among the chunks of one chunker."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from chunkers.types import Span
+from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from ground_truth.line_axis import ChunkLines
+from ground_truth.overlap import Judgements
+from ground_truth.relevance import Text, judge
+from ground_truth.rules import Rule
+from ground_truth.spans import annotated_lines
+from ground_truth.types import Query
+
+
+class _Row(NamedTuple):
+    """A chunk as an overlap rule sees it."""
+
+    id: str
+    repo: str
+    path: str
+    span: Span
+
+
+def qrels_of(rule: Rule, loaded: LoadedDataset, chunks: ChunkTable, *, mixed: bool = False) -> Judgements:
+    """Return the relevant chunks of each query; where lines decide, only files that hold gold are looked at."""
+    dataset = loaded.dataset
+
+    def lines() -> ChunkLines:
+        files = annotated_lines(dataset)
+        wanted = {chunks.file_index[key] for key in files if key in chunks.file_index}
+        return ChunkLines.of(files, placed(chunks, files=wanted))
+
+    def texts(query: Query) -> Iterator[Text]:
+        everything = range(len(chunks))
+        rows = everything if dataset.scope == "all" else chunks.repository_rows.get(query.repo, range(0))
+        return map(Text, chunks.ids[rows.start : rows.stop], ChunkTexts(chunks, rows, loaded.visible))
+
+    return judge(rule, dataset, lines, texts=texts, mixed=mixed)
+
+
+def placed(chunks: ChunkTable, *, files: Collection[int] | None = None) -> Iterator[_Row]:
+    """Yield the chunks, of these files or of all, as an overlap rule sees them."""
+    columns = [chunks.columns[name].tolist() for name in ("file", "start", "end", "start_line", "end_line")]
+    for row, (file, *span) in enumerate(zip(*columns, strict=True)):
+        if files is None or file in files:
+            key = chunks.files[file]
+            yield _Row(chunks.ids[row], key.repo, key.path, Span(*span))
