@@ -88,6 +88,7 @@ def test_results_print_save_and_become_frames(repository: Path, tmp_path: Path) 
         annotations=repository.parent / "gold.jsonl",
         chunkers=[Halves(parts=3), "fixed-lines:lines=5"],
         embedders=["hashing"],
+        retrievers=["dense"],
     )
     printed = str(results)
     assert f"{__name__}:Halves" in printed
@@ -111,7 +112,7 @@ def test_a_plugin_that_only_this_process_has_works_serially(repository: Path) ->
     class Inner(Halves):
         """Not to be imported."""
 
-    arguments = {"annotations": repository.parent / "gold.jsonl", "embedders": ["hashing"]}
+    arguments = {"annotations": repository.parent / "gold.jsonl", "embedders": ["hashing"], "retrievers": ["dense"]}
     results = cb.compare(repository, chunkers=[Inner(), "fixed-lines:lines=5"], **arguments)  # type: ignore[arg-type] # two types in one mapping
     assert [cell.status for cell in results.cells] == ["ok", "ok"]
     with pytest.raises(cb.UsageError, match=r"engine='processes' cannot be used: .*Inner is defined inside a function"):
@@ -153,7 +154,15 @@ def test_a_measure_of_a_file_is_computed_compared_and_printed(repository: Path, 
     """From its file, in this process and in others; its values are plain numbers, not points."""
     (tmp_path / "own.py").write_text(textwrap.dedent(OWN))
     command = [sys.executable, "-m", "chunkbench", "compare", str(repository), "--engine", engine, "--jobs", "2"]
-    options = ["--annotations", str(repository.parent / "gold.jsonl"), "--embedder", "hashing", "--json"]
+    options = [
+        "--annotations",
+        str(repository.parent / "gold.jsonl"),
+        "--embedder",
+        "hashing",
+        "--retriever",
+        "dense",
+        "--json",
+    ]
     chunkers = ["--chunker", "fixed-lines:lines=5", "--chunker", "fixed-lines:lines=9"]
     measures = ["--measure", f"{tmp_path}/own.py:Found,cutoff=5", "--headline", f"{tmp_path}/own.py:Found,cutoff=5"]
     done = subprocess.run(
@@ -178,7 +187,15 @@ def test_a_chunker_of_a_file_works_in_worker_processes(repository: Path, tmp_pat
     head = "from dataclasses import dataclass\nfrom typing import ClassVar\nimport chunkbench as cb\n\n"
     (tmp_path / "own.py").write_text("from __future__ import annotations\n" + head + body)
     command = [sys.executable, "-m", "chunkbench", "compare", str(repository), "--engine", engine, "--jobs", "2"]
-    options = ["--annotations", str(repository.parent / "gold.jsonl"), "--embedder", "hashing", "--json"]
+    options = [
+        "--annotations",
+        str(repository.parent / "gold.jsonl"),
+        "--embedder",
+        "hashing",
+        "--retriever",
+        "dense",
+        "--json",
+    ]
     chunkers = ["--chunker", "own.py:Halves,parts=3", "--chunker", "own:Halves", "--out", str(tmp_path / "out")]
     done = subprocess.run(
         [*command, *options, *chunkers],
@@ -264,7 +281,17 @@ def crowded(tmp_path: Path) -> Path:
 def test_the_command_works_beside_foreign_packages(installed: Path, crowded: Path) -> None:
     """Installed from the wheel, started in the project and with it on PYTHONPATH, worker processes included."""
     environment = {**os.environ, "PYTHONPATH": str(crowded), "CHUNKBENCH_CACHE": str(crowded / "cache")}
-    compare = ["compare", "code", "--annotations", "gold.jsonl", "--embedder", "hashing", "--json"]
+    compare = [
+        "compare",
+        "code",
+        "--annotations",
+        "gold.jsonl",
+        "--embedder",
+        "hashing",
+        "--retriever",
+        "dense",
+        "--json",
+    ]
     chunkers = [
         "--chunker",
         "fixed-lines:lines=5",

@@ -50,7 +50,8 @@ def test_a_draw_is_stable_and_complete(ids: list[str], limit: int, seed: int) ->
 def _arguments(repository: Path) -> list[object]:
     gold = repository.parent / "gold.jsonl"
     chunkers = ["--chunker", "fixed-lines:lines=5", "--chunker", "fixed-lines:lines=9"]
-    return ["compare", repository, "--annotations", gold, "--embedder", "hashing", "--engine", "serial", *chunkers]
+    options = ["--embedder", "hashing", "--retriever", "dense", "--engine", "serial"]
+    return ["compare", repository, "--annotations", gold, *options, *chunkers]
 
 
 def test_limit_draws_queries_and_says_so(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
