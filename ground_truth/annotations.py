@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
+from ground_truth.problems import RowProblemError, Skips
 from ground_truth.types import Annotation, Query
 
 MAX_PROBLEMS = 20
@@ -42,6 +43,12 @@ class AnnotationRow(BaseModel):
         default=None,
         description="What no index shows: docstrings, or these and comments.",
     )
+    anchor: str | None = Field(
+        default=None, description="The text of the lines when they were marked; they are found again by it."
+    )
+    within: str | None = Field(
+        default=None, description="The head of the code around the lines; tells equal lines in several places apart."
+    )
 
 
 class Row(NamedTuple):
@@ -52,11 +59,19 @@ class Row(NamedTuple):
 
 
 class Problems:
-    """Everything that is wrong with one file, told at once."""
+    """Everything that is wrong with one file, reported at once; rows that may be skipped are counted instead."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, skips: Skips | None = None) -> None:
         self._path = path
+        self._skips = skips
         self._found: list[tuple[int, str]] = []
+
+    def skip(self, number: int, reason: str, what: str, remedy: str) -> None:
+        """Count a row that cannot be used, where the user chose so; else note it as a problem."""
+        if self._skips is not None and self._skips.policy == "skip":
+            self._skips.note(RowProblemError(f"{self._path}:{number}", reason, what))
+        else:
+            self.add(number, what, remedy)
 
     def add(self, number: int, what: str, remedy: str) -> None:
         """Note one problem of a row."""
@@ -71,11 +86,14 @@ class Problems:
         raise UsageError("\n".join(lines[:MAX_PROBLEMS] + ([f"and {more} more problems"] if more > 0 else [])))
 
 
-def read_rows(path: Path) -> list[Row]:
-    """Return the rows of an annotation file; raise with all problems that need no repository to be seen."""
-    problems = Problems(path)
+def read_rows(path: Path, *, skips: Skips | None = None) -> list[Row]:
+    """Return the rows of an annotation file; raise with all problems that need no repository to be seen.
+
+    With ``skips``, a row that is there twice is treated by its policy.
+    """
+    problems = Problems(path, skips)
     rows = [row for number, text in _lines(path) if (row := _parse(number, text, problems))]
-    _check_together(rows, problems)
+    rows = _check_together(rows, problems)
     problems.check()
     if not rows:
         raise UsageError(f"{path} has no rows: write one JSON object per line")
@@ -169,8 +187,9 @@ def _explain(detail: dict[str, Any]) -> tuple[str, str]:
     return what, remedies.get(name, detail["msg"].lower())
 
 
-def _check_together(rows: Sequence[Row], problems: Problems) -> None:
-    """Note what is wrong between the fields of a row and between rows."""
+def _check_together(rows: Sequence[Row], problems: Problems) -> list[Row]:
+    """Note what is wrong between the fields of a row and between rows; return the rows without repetitions."""
+    kept: list[Row] = []
     first: dict[str, Row] = {}
     seen: dict[tuple[object, ...], int] = {}
     for number, row in rows:
@@ -184,7 +203,7 @@ def _check_together(rows: Sequence[Row], problems: Problems) -> None:
             problems.add(number, what, "write it as folder/name, with forward slashes and no dots")
         key = (row.query_id, row.repo, row.commit, row.file, row.start_line, row.end_line)
         other = first.setdefault(row.query_id, Row(number, row))
-        for field in ("query", "repo", "commit", "mask"):
+        for field in ("query", "repo", "commit", "mask", "category"):
             mine, theirs = getattr(row, field), getattr(other.value, field)
             if mine != theirs:
                 what = f"{field} of query {row.query_id!r} differs from row {other.number}"
@@ -192,5 +211,9 @@ def _check_together(rows: Sequence[Row], problems: Problems) -> None:
                 break
         else:
             if key in seen:
-                problems.add(number, f"the same query and lines as row {seen[key]}", "remove one of them")
-            seen.setdefault(key, number)
+                what = f"the same query and lines as row {seen[key]}"
+                problems.skip(number, "duplicate row", what, "remove one of them")
+            else:
+                seen[key] = number
+                kept.append(Row(number, row))
+    return kept

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from chunkers.sources import Repository, unfit_content, walk
+from ground_truth.anchors import Marked, anchor_text, anchor_within, fates
 from ground_truth.annotations import Problems, Row, annotations_of, queries_of, read_rows
-from ground_truth.git import find_clone, is_git
-from ground_truth.git_snapshot import take_snapshot
+from ground_truth.fitting import Fit, fit_rows
+from ground_truth.git import find_clone, is_git, resolve_ref
+from ground_truth.git_snapshot import GitSnapshot, take_snapshot
 from ground_truth.hidden import documentation
 from ground_truth.lines import FileLines
+from ground_truth.problems import Policy, Skips
 from ground_truth.types import Dataset, HiddenSpan
 
 
@@ -37,44 +40,117 @@ class _Corpus(NamedTuple):
 class Annotations:
     """An annotation file (JSON Lines) and the folder of the repository, or of several named as in the file."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     needs: ClassVar[str] = "path= the annotation file, root= the folder of the repository or repositories"
 
     path: str
     root: str = "."
+    ref: str | None = None
+    """A branch, tag or commit at which the repositories are read, whatever commit the rows were marked at."""
+    problems: Policy = "error"
+    """Whether a row whose file or lines are gone, or that is there twice, stops the loading."""
 
     def load(self) -> Dataset:
-        """Return the dataset; all problems of the file are told at once."""
+        """Return the dataset; all problems of the file are reported at once.
+
+        A row that keeps an anchor, or that names a commit while ``ref`` asks for another, has its lines found again.
+        """
         path, root = Path(self.path).expanduser(), Path(self.root).expanduser()
         if not root.is_dir():
             raise UsageError(f"root {self.root!r} is not a folder: write root=FOLDER with the repository")
-        rows = _with_default_repo(read_rows(path), root)
+        skips = Skips(self.problems)
+        rows = _with_default_repo(read_rows(path, skips=skips), root)
+        folders = _folders(root, rows, path)
+        marked_at = {row.number: row.value.commit for row in rows}
+        if self.ref is not None:
+            rows = [_at(row, resolve_ref(_clone(folders[row.value.repo]), self.ref)) for row in rows]
         groups: dict[_Corpus, list[Row]] = {}
         for row in rows:
             groups.setdefault(_Corpus(row.value.repo, row.value.commit, row.value.mask), []).append(row)
         _check_masks(path, groups)
-        folders = _folders(root, rows, path)
-        repositories = tuple(
-            _open(folders[corpus.repo], corpus, group) for corpus, group in sorted(groups.items(), key=str)
-        )
-        _check_files(path, groups, {repository.name: repository for repository in repositories})
+        opened = {corpus: _open(folders[corpus.repo], corpus, group) for corpus, group in groups.items()}
+        fits: list[Fit] = []
+        for corpus, group in groups.items():
+            old = _OldTexts(folders[corpus.repo], marked_at, now=corpus.commit)
+            fits += fit_rows(group, opened[corpus], repo=corpus.repo, old_text=old)
+        usable = _usable(path, fits, skips)
         named = {row.value.query_id: corpus for corpus, group in groups.items() for row in group}
+        queries = queries_of(usable)
+        used = sorted({named[query.id] for query in queries}, key=str)
+        repositories = tuple(opened[corpus] for corpus in used)
         return Dataset(
             name=path.stem,
             repositories=repositories,
-            queries=tuple(
-                dataclasses.replace(query, repo=named[query.id].name, group=query.repo) for query in queries_of(rows)
-            ),
+            queries=tuple(dataclasses.replace(query, repo=named[query.id].name, group=query.repo) for query in queries),
             annotations=tuple(
-                dataclasses.replace(note, repo=named[note.query_id].name) for note in annotations_of(rows)
+                dataclasses.replace(note, repo=named[note.query_id].name) for note in annotations_of(usable)
             ),
-            hidden=_hidden(repositories, groups),
+            hidden=_hidden(repositories, used),
             details={
                 "file": path.name,
+                "skipped": skips.counts,
                 "skipped_files": sum(len(repository.skipped) for repository in repositories),
                 "masked": sorted({corpus.mask for corpus in groups if corpus.mask}),
+                **_followed(fits),
             },
         )
+
+
+class _OldTexts:
+    """What rows pointed at, read from the commits that they were marked at."""
+
+    def __init__(self, folder: Path, marked_at: Mapping[int, str | None], *, now: str | None) -> None:
+        self._folder, self._marked_at, self._now = folder, marked_at, now
+        self._snapshots: dict[str, GitSnapshot] = {}
+
+    def __call__(self, row: Row) -> Marked | None:
+        commit, value = self._marked_at[row.number], row.value
+        if commit is None or commit == self._now:
+            return None
+        if commit not in self._snapshots:
+            self._snapshots[commit] = take_snapshot(self._folder, commit, name="")
+        source = self._snapshots[commit].read(value.file)
+        if source is None or value.end_line > FileLines.of(source.data).count:
+            return None
+        text = anchor_text(source.data, value.start_line, value.end_line)
+        within = anchor_within(source.data, value.start_line)
+        return Marked(value.file, value.start_line, value.end_line, text, within)
+
+
+def _at(row: Row, commit: str) -> Row:
+    return Row(row.number, row.value.model_copy(update={"commit": commit}))
+
+
+def _clone(folder: Path) -> Path:
+    if not is_git(folder):
+        raise UsageError(f"{folder} is not a git clone: leave ref= out to read the folder as it is")
+    return folder
+
+
+def _usable(path: Path, fits: Sequence[Fit], skips: Skips) -> list[Row]:
+    """Return the rows whose lines are there, as they are now; raise with all others, or count them."""
+    problems = Problems(path, skips)
+    for fit in fits:
+        if not fit.usable:
+            problems.skip(fit.row.number, fit.verdict, fit.what, fit.remedy)
+    problems.check()
+    usable = sorted((fit.row for fit in fits if fit.usable), key=lambda row: row.number)
+    if not usable:
+        raise UsageError(f"{path}: none of {len(fits)} rows can be used: {skips}")
+    return usable
+
+
+def _followed(fits: Sequence[Fit]) -> dict[str, Any]:
+    """Return how many rows met each fate, and those that somebody should look at."""
+    followed = [fit for fit in fits if fit.place is not None]
+    if not followed:
+        return {}
+    looked_at = [fit for fit in followed if fit.verdict in ("edited", "gone")]
+    return {
+        "followed": fates(fit.place for fit in followed if fit.place is not None),
+        "not_anchored": len(fits) - len(followed),
+        "to_check": [f"row {fit.row.number} ({fit.row.value.query_id}) {fit.verdict}: {fit.what}" for fit in looked_at],
+    }
 
 
 def _hidden(repositories: Sequence[Repository], groups: Iterable[_Corpus]) -> tuple[HiddenSpan, ...]:
@@ -149,31 +225,3 @@ def _open(folder: Path, corpus: _Corpus, rows: Sequence[Row]) -> Repository:
 
 def _is_text(file: Path) -> bool:
     return file.is_file() and not file.is_symlink() and not unfit_content(file.name, file.read_bytes(), wanted=True)
-
-
-def _check_files(path: Path, groups: dict[_Corpus, list[Row]], repositories: dict[str, Repository]) -> None:
-    """Raise with all rows whose file or lines are not there."""
-    problems = Problems(path)
-    known: dict[tuple[str, str], int | None] = {}
-    for corpus, group in groups.items():
-        repository = repositories[corpus.name]
-        for number, row in group:
-            key = (corpus.name, row.file)
-            if key not in known:
-                source = repository.read(row.file)
-                known[key] = FileLines.of(source.data).count if source else None
-            count = known[key]
-            if count is None:
-                problems.add(number, f"{row.file!r} is not in {corpus.repo!r}", _file_remedy(repository, row.file))
-            elif row.end_line > count:
-                what = f"lines {row.start_line}-{row.end_line} are outside {row.file!r}, which has {count} lines"
-                problems.add(number, what, "correct the lines, or give the commit they were counted at")
-    problems.check()
-
-
-def _file_remedy(repository: Repository, file: str) -> str:
-    reason = next((why for name, why in repository.skipped if file in (name, name + "/") or file.startswith(name)), "")
-    if reason:
-        return f"it was left out ({reason}); annotate another file"
-    paths = [source.path for source in repository.files()]
-    return "write the path below the repository's root." + nearest(file, paths)
