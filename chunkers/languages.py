@@ -250,14 +250,18 @@ def _extension(name: str) -> str:
     return extension if stem else name
 
 
+UNSAFE_GRAMMARS = frozenset({"cobol"})
+"""Grammars whose scanner never returns on some texts (a last line of fewer than seven columns): they are not used."""
+
+
 @functools.cache
 def known_languages() -> frozenset[str]:
-    """Return the names of all grammars in the pack."""
+    """Return the names of the grammars that are used: all of the pack but the unsafe ones."""
     from typing import get_args
 
     from tree_sitter_language_pack import SupportedLanguage
 
-    return frozenset(get_args(SupportedLanguage))
+    return frozenset(get_args(SupportedLanguage)) - UNSAFE_GRAMMARS
 
 
 @functools.cache

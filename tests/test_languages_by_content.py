@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from chunkers import languages
 from chunkers.language_content import AMBIGUOUS
-from chunkers.languages import INJECTED_LANGUAGES, known_languages, language_of, name_decides
+from chunkers.languages import INJECTED_LANGUAGES, UNSAFE_GRAMMARS, known_languages, language_of, name_decides
 from chunkers.sources import walk
+from chunkers.syntax import no_grammar
+from chunkers.types import SourceFile
+from ground_truth.miners.comments import hidden_comments
 
 CASES = [
     ("a.h", "#ifndef A\n#define A\nint add(int a);\nstruct b { int c; };\n#endif\n", "c"),
@@ -63,7 +66,7 @@ def test_scripts_without_an_extension_are_walked(tmp_path: Path) -> None:
 def test_every_grammar_has_a_file_name_or_is_for_text_inside_files() -> None:
     """No grammar of the pack is out of reach without a word."""
     named = {*languages._BY_EXTENSION.values(), *languages._BY_NAME.values()}
-    assert named | INJECTED_LANGUAGES == known_languages()
+    assert named | INJECTED_LANGUAGES == known_languages() | UNSAFE_GRAMMARS
     assert not named & INJECTED_LANGUAGES
 
 
@@ -80,3 +83,11 @@ def test_any_content_gives_a_known_language_or_none(data: bytes, extension: str)
     """No content leads to a grammar that is not there."""
     found = language_of(f"a.{extension}" if extension else "a", data)
     assert found is None or found in known_languages()
+
+
+def test_a_grammar_that_never_returns_is_not_used() -> None:
+    """Its files keep their language's name, and are cut as those of a language without a grammar."""
+    source = SourceFile("a.cob", b"abc\n", language_of("a.cob"))
+    assert source.language in UNSAFE_GRAMMARS
+    assert no_grammar(source) == "no grammar for cobol"
+    assert hidden_comments(source) == ()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from chunkers.languages import grammar, parser
+from chunkers.languages import grammar, known_languages, parser
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
@@ -90,6 +90,8 @@ class Commented(NamedTuple):
 
 def commented_blocks(data: bytes, language: str) -> Iterator[Commented]:
     """Yield each comment that has its lines to itself, in document order; broken code gives what parses."""
+    if not has_comments(language):
+        return
     root = parser(language).parse(data).root_node
     for group in _groups(own_line_comments(root, data, language)):
         comment = Comment(group[0].start_byte, _end_byte(group[-1], data), _text(group, data))
@@ -114,7 +116,7 @@ def own_line_comments(root: Node, data: bytes, language: str) -> Iterator[Node]:
 
 def has_comments(language: str | None) -> bool:
     """Return whether the language's grammar knows comments."""
-    return language is not None and bool(_kinds(grammar(language)))
+    return language in known_languages() and _query(language or "") is not None
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 VERBS = frozenset(
     """
     abort accept access accumulate acquire activate adapt add adjust advance aggregate align allocate allow alter
-    analyse analyze announce append apply arrange assemble assert assign associate assume attach attempt
+    analyse analyze announce append apply arrange assemble assert assign associate attach attempt
     authenticate avoid backtrack balance begin bind block bootstrap broadcast buffer build bump cache calculate
     call cancel canonicalize capture cast catch center change check choose clamp classify clean cleanup clear clip
     clone close coalesce coerce collapse collect combine commit compact compare compile complete compose compress

@@ -31,7 +31,7 @@ _SECTION = re.compile(
     r"|(?:Args?|Arguments|Params?|Parameters?|Attributes|Keyword Args|Returns?|Yields?|Raises|Throws|Examples?"
     r"|Usage|Notes?"
     r"|Warnings?|See Also|References|Since|Globals|Outputs?|Inputs?)(?::(?=\s|$)|\s*(?:\n|$))"
-    r"|\w+\s+-\s+(?:The|A|An)\b"
+    r"|\w+\s+-\s+(?:The|A|An)\b|(?:[Cc]allers?|[Aa]sserts?|[Nn]ote|[Tt]hread[- ]safe|[Oo]therwise|[Tt]his is)\b"
     r"|>>>|iex>|\$ |-{3,}|={3,}|~{3,}|```|\.\. |[#*+-] |\d+[.)] |\[[^\]]+\]:\s)"
     r"|\s[@\\](?:params?|returns?|throws|exception|since|author|see|type|example|deprecated|tparam|sa|note|retval)\b"
     r"|<(?:p|pre|ul|ol|li|blockquote|table)\b[^>]*>|<br ?/?>\s*<br",
@@ -81,7 +81,9 @@ _ASIDE = re.compile(
     r"|no|we|i|you"
     r"|there|here|is|are|was|were|has|have|had|can|could|may|might|must|should|shall|will|would|it|they|its"
     r"|what|why|how"
-    r"|which|who|if you|if we|that|these|those|otherwise|but|or|non-public|say|yes|ok|ugly|hack|hacky|workaround)\b"
+    r"|which|who|if you|if we|that|these|those|otherwise|but|or|non-public|say|yes|ok|ugly|hack|hacky"
+    r"|workaround|assumes?|assert(?:s|ion)?|callers?|thread[- ]?safe|the following|expects?|requires?"
+    r"|takes ownership|owned|consumes)\b"
     r"|^this (?!(?:function|method|routine|procedure|macro|utility|command|operator|filter|decorator"
     r"|property)\b|\w+s\b)"
     r"|\bsee (?:also )?(?:above|below|the comment)|\b(?:described|documented|defined) (?:above|below|elsewhere)\b",
