@@ -33,8 +33,8 @@ def repo(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def test_what_is_mined_loads_as_a_masked_dataset(repo: Path, tmp_path: Path) -> None:
-    """The file is an annotation file; the repository it opens has blank comments."""
+def test_what_is_mined_loads_as_a_dataset_with_hidden_text(repo: Path, tmp_path: Path) -> None:
+    """The file is an annotation file; its dataset hides the comments that ask."""
     out = tmp_path / "mined.jsonl"
     done = mine(str(repo), "--limit", "3", "--out", str(out))
     assert done.returncode == 0, done.stderr
@@ -44,7 +44,8 @@ def test_what_is_mined_loads_as_a_masked_dataset(repo: Path, tmp_path: Path) -> 
     assert all(query.text.startswith("moves the") for query in dataset.queries)
     source = dataset.repositories[0].read("m.go")
     assert source is not None
-    assert b"pointer" not in source.data
+    hidden = [source.data[span.start_byte : span.end_byte] for span in dataset.hidden]
+    assert [text.count(b"pointer") for text in hidden] == [1] * 4
 
 
 def test_counts_as_json_and_rows_on_stdout(repo: Path, tmp_path: Path) -> None:

@@ -1,14 +1,15 @@
-"""Mining and masking of documentation."""
+"""Mining and hiding of documentation."""
 
 from __future__ import annotations
 
 import ast
 import pickle
+import re
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ground_truth.masking import mask_docstrings, mask_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +18,10 @@ from chunkers.sources import walk
 from chunkers.types import SourceFile
 from ground_truth.datasets.installed import Installed
 from ground_truth.fingerprint import dataset_fingerprint
+from ground_truth.miners.definitions import hidden_docstrings
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.miners.query_text import query_text, unfit
+from ground_truth.types import Dataset
 
 SOURCE = textwrap.dedent(
     '''\
@@ -60,18 +63,21 @@ def python(text: str) -> SourceFile:
     return SourceFile("m.py", text.encode(), "python", "r")
 
 
-def test_every_docstring_of_a_definition_is_blanked_in_place() -> None:
-    """Length, lines and syntax hold; only documentation of definitions is gone."""
-    before = python(SOURCE)
-    after = mask_docstrings(before)
-    assert len(after.data) == len(before.data)
-    assert [len(line) for line in after.data.split(b"\n")] == [len(line) for line in before.data.split(b"\n")]
-    tree = ast.parse(after.data)
+def visible(source: SourceFile) -> bytes:
+    """Return the file without what is hidden."""
+    data = source.data
+    for span in reversed(hidden_docstrings(source)):
+        data = data[: span.start_byte] + b"0" + data[span.end_byte :]
+    return data
+
+
+def test_every_docstring_of_a_definition_is_hidden() -> None:
+    """Without the hidden bytes no definition is documented, the code is whole, and the module's text stays."""
+    tree = ast.parse(visible(python(SOURCE)))
     assert ast.get_docstring(tree) == "Module text stays."
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            assert not (ast.get_docstring(node) or "").strip(" \\\n")
-    assert mask_docstrings(after) == after
+    definitions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert [node.name for node in definitions] == ["total", "Box", "size", "fill"]
+    assert not any(ast.get_docstring(node) for node in definitions)
 
 
 def test_python_queries_and_their_gold(tmp_path: Path) -> None:
@@ -177,35 +183,36 @@ def test_unfit_texts_have_a_reason(text: str, reason: str) -> None:
 
 
 @given(st.text(alphabet="ab \"'\\\n#é", max_size=80))
-def test_masking_holds_every_offset_of_any_text(text: str) -> None:
-    """Whatever the file holds, its length and line ends stay."""
+def test_what_is_hidden_of_any_text_lies_inside_it(text: str) -> None:
+    """Whatever the file holds, hidden spans are in order, apart, and inside."""
     source = python("def f():\n    '''" + text)
-    masked = mask_docstrings(source).data
-    assert len(masked) == len(source.data)
-    assert [i for i, b in enumerate(masked) if b == 10] == [i for i, b in enumerate(source.data) if b == 10]
-
-
-def test_mask_lines_blanks_whole_lines() -> None:
-    """Lines are counted from 1; line feeds stay; masking past the end is harmless."""
-    assert mask_lines(python("ab\ncd\nef"), 2, 3).data == b"ab\n  \n  "
+    edges = [edge for span in hidden_docstrings(source) for edge in (span.start_byte, span.end_byte)]
+    assert edges == sorted(set(edges))
+    assert all(0 <= edge <= len(source.data) for edge in edges)
 
 
 def test_installed_packages_are_a_dataset_without_being_imported() -> None:
-    """The dataset is deterministic, picklable, masked, and names versions."""
-    dataset = Installed(packages="click,packaging", queries=5).load()
+    """The dataset is deterministic, picklable, names versions, and hides what its queries were made from."""
+    dataset = Installed(packages="click,packaging", queries=6).load()
     again = pickle.loads(pickle.dumps(dataset))  # noqa: S301 - made in the line itself
     assert dataset_fingerprint(again) == dataset_fingerprint(dataset)
-    assert len(dataset.queries) == 10
+    assert len(dataset.queries) == 12
     assert dataset.mined
     assert dataset.details["packages"]["click"]["version"]
+    assert {query.kind for query in dataset.queries} == {"docstrings", "comments"}
+    hidden = b" ".join(_hidden(dataset))
     for query in dataset.queries:
-        note = next(note for note in dataset.annotations if note.query_id == query.id)
-        source = next(one for one in dataset.repositories if one.name == query.repo).read(note.path)
+        assert re.sub(r"\W+", " ", query.text).split()[-1].encode() in hidden
+    other = Installed(packages="click,packaging", queries=6, seed=1).load()
+    assert dataset_fingerprint(other) != dataset_fingerprint(dataset)
+
+
+def _hidden(dataset: Dataset) -> Iterator[bytes]:
+    repositories = {repository.name: repository for repository in dataset.repositories}
+    for span in dataset.hidden:
+        source = repositories[span.repo].read(span.path)
         assert source is not None
-        assert query.text.encode() not in source.data
-    assert dataset_fingerprint(Installed(packages="click,packaging", queries=5, seed=1).load()) != dataset_fingerprint(
-        dataset
-    )
+        yield source.data[span.start_byte : span.end_byte]
 
 
 def test_a_package_that_is_not_installed_is_named() -> None:

@@ -57,7 +57,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(
-    r"^(?:we|let's|let us|i|(?:this|the) (?:function|method|routine|macro)|this) (?:(?:now|first|also|then|just"
+    r"^(?:we|let's|let us|i|this (?:function|method|routine|macro)|this) (?:(?:now|first|also|then|just"
     r"|simply|only|can|must|should|will|try to|need to|want to"
     r"|have to) )*",
     re.IGNORECASE,

@@ -26,12 +26,12 @@ _LEADING_TAG = re.compile(
 )
 # Where prose ends: an empty line, a tag, a list of parameters, an example, a table, a heading, code.
 _SECTION = re.compile(
-    r"\n\s*\n"
+    r"\n\s*\n|\n\s*(?:[Cc]allers?|[Aa]sserts?|[Nn]ote|[Tt]hread[- ]safe|[Oo]therwise|[Tt]his is)\b"
     r"|(?:^|\n)\s*(?:[:@](?![a-z:]+:`)(?!see\b|link\b)\w+|\\(?!c |a |p |e |ref |b )\w+"
     r"|(?:Args?|Arguments|Params?|Parameters?|Attributes|Keyword Args|Returns?|Yields?|Raises|Throws|Examples?"
     r"|Usage|Notes?"
     r"|Warnings?|See Also|References|Since|Globals|Outputs?|Inputs?)(?::(?=\s|$)|\s*(?:\n|$))"
-    r"|\w+\s+-\s+(?:The|A|An)\b|(?:[Cc]allers?|[Aa]sserts?|[Nn]ote|[Tt]hread[- ]safe|[Oo]therwise|[Tt]his is)\b"
+    r"|\w+\s+-\s+(?:The|A|An)\b"
     r"|>>>|iex>|\$ |-{3,}|={3,}|~{3,}|```|\.\. |[#*+-] |\d+[.)] |\[[^\]]+\]:\s)"
     r"|\s[@\\](?:params?|returns?|throws|exception|since|author|see|type|example|deprecated|tparam|sa|note|retval)\b"
     r"|<(?:p|pre|ul|ol|li|blockquote|table)\b[^>]*>|<br ?/?>\s*<br",

@@ -21,7 +21,7 @@ class Definition(NamedTuple):
     doc: str
     """The documentation without its delimiters."""
     doc_spans: tuple[tuple[int, int], ...]
-    """Half-open bytes of the documentation, without delimiters: what masking blanks."""
+    """Half-open bytes of the documentation, without delimiters."""
     body_lines: int
     """Lines with text in the body, the docstring left out."""
     is_overload: bool = False
