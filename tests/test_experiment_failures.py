@@ -141,7 +141,7 @@ def test_a_night_with_a_file_that_cannot_be_cut_is_stored(
     experiment.write_text(
         f'datasets = ["annotations:path={tmp_path / "gold.jsonl"},root={repository}"]\n'
         f'chunkers = ["{choosy}", "whole-file"]\nembedders = ["hashing"]\nretrievers = ["bm25"]\n'
-        'flips = 100\n'
+        "flips = 100\n"
         '[run]\nengine = "serial"\n[nightly]\nhistory = "history"\n'
     )
     first, second = (chunkbench("nightly", experiment, "--json") for _ in range(2))
