@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor as Pool
 from contextlib import contextmanager
@@ -152,16 +153,22 @@ def _uninterrupted() -> Iterator[None]:
 
     resource_tracker.ensure_running()  # started with the first worker, it would let Ctrl-C through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    held: list[int] = []
+    # The mask is this thread's and the workers'; another thread may still be given the signal on our behalf.
+    here = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda number, _frame: held.append(number)) if here else None
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if here:
+            signal.signal(signal.SIGINT, handler)
+    if held:
+        raise KeyboardInterrupt
 
 
 def _begin(level: int) -> None:
     """Log as the run does, use one core, since the processes are the parallelism, and end when the run is killed."""
-    import threading
-
     if level:
         logging.basicConfig(format="%(name)s: %(message)s")
         logging.getLogger("evaluation").setLevel(level)
