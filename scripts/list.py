@@ -11,7 +11,19 @@ import click
 from chunkers.plugins import Parameter
 
 _KINDS = ("chunkers", "embedders", "retrievers", "datasets", "measures", "rules")
-_ONLY_IN_JSON = {"aliases", "citation", "properties", "direction", "range", "looked", "pattern", "definition", "broken"}
+_ONLY_IN_JSON = {
+    "aliases",
+    "citation",
+    "properties",
+    "direction",
+    "range",
+    "unit",
+    "comparable",
+    "looked",
+    "pattern",
+    "definition",
+    "broken",
+}
 """Columns that would leave no room for the others in a terminal."""
 
 
@@ -52,8 +64,21 @@ def _rows(kind: str) -> list[dict[str, Any]]:
         what = f"broken: {each.broken}" if each.broken else each.summary
         plain = {"name": each.name, "what": what, "parameters": parameters, "extra": each.extra, "broken": each.broken}
         rows.append({**plain, **extra.get(each.name, {})})
+    if kind == "measures":
+        rows += _levels()
     every = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name) for name in every} for row in rows]
+
+
+def _levels() -> list[dict[str, Any]]:
+    from evaluation.measures.registry import describe_levels
+
+    rows = []
+    for record in describe_levels():
+        each = record._asdict()
+        each.pop("key")
+        rows.append({"name": each["pattern"], "what": each["definition"], **each})
+    return rows
 
 
 def _facts(kind: str) -> dict[str, dict[str, Any]]:

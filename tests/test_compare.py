@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
@@ -311,3 +313,40 @@ def test_levels_are_measures_of_an_experiment(chunkbench: Command, repository: P
         assert (summary["mean"], summary["method"]) == (None, "median")
         assert summary["median"] > 0
     assert "tokens_to_recall(0.5)" not in {row["measure"] for row in found["comparisons"]}
+
+
+def test_any_of_several_answers_suffices(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """A second place for every query, as an alternative, never lowers a score; as a further part it may."""
+    gold = repository.parent / "gold.jsonl"
+    rows = [json.loads(line) for line in gold.read_text().splitlines()]
+    names = ["naurc@100tok", "recall@100tok", "ndcg@10", "hit@5", "file_rr"]
+    asked = [part for name in names for part in ("--measure", name)]
+
+    def scored(folder: str, notes: list[dict[str, object]]) -> Any:
+        gold.write_text("".join(json.dumps(note) + "\n" for note in notes))
+        done = chunkbench(*arguments(repository, tmp_path / folder), "--headline", "naurc@100tok", *asked)
+        assert done.code == 0, done.err
+        keys = ["chunker", "query_id", "measure"]
+        return pq.read_table(tmp_path / folder / "scores.parquet").to_pandas().set_index(keys)["value"].sort_index()
+
+    places = rows[1:] + rows[:1]
+    further = [
+        {**row, **{key: place[key] for key in ("file", "start_line", "end_line")}}
+        for row, place in zip(rows, places, strict=True)
+    ]
+    alone = scored("alone", rows)
+    either = scored("either", [*rows, *({**row, "alternative": "other"} for row in further)])
+    other = scored("other", further)
+    assert (either - np.maximum(alone, other)).abs().max() < 1e-12
+
+
+def test_alpha_ndcg_does_not_depend_on_other_measures(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """Its ideal is over all chunks with gold, so that how deep rankings are kept changes nothing."""
+    found = []
+    for folder, more in (("one", ()), ("two", ("--measure", "recall@100000tok", "--measure", "split_rate"))):
+        asked = ("--measure", "alpha_ndcg@10", "--measure", "naurc@100tok", "--headline", "naurc@100tok", *more)
+        done = chunkbench(*arguments(repository, tmp_path / folder), *asked)
+        assert done.code == 0, done.err
+        scores = pq.read_table(tmp_path / folder / "scores.parquet").to_pandas()
+        found.append(scores[scores["measure"] == "alpha_ndcg@10"]["value"].tolist())
+    assert found[0] == found[1]

@@ -6,6 +6,7 @@ import pytest
 
 from chunkers.errors import UsageError
 from evaluation.measures import describe_measures, parse_measure
+from evaluation.measures.registry import describe_levels
 
 
 @pytest.mark.parametrize(
@@ -84,3 +85,4 @@ def test_every_measure_is_described() -> None:
     described = describe_measures()
     assert len({d.pattern for d in described}) == len(described)
     assert all(d.definition and d.citation and d.properties for d in described)
+    assert [d.pattern for d in describe_levels()] == ["chance(M)", "ceiling(M)", "normalised(M)"]

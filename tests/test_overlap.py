@@ -224,3 +224,29 @@ def test_the_benchmark_prints_one_row_per_size_and_rule() -> None:
         (2000, "any"), (2000, "min_cover"), (4000, "any"), (4000, "min_cover"),
     ]  # fmt: skip
     assert all(row["relevant"] for row in rows)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(max_examples=40, deadline=None)
+@given(cases(), st.data())
+def test_alternatives_are_judged_each_as_the_only_answer(rule: str, case: tuple, data: st.DataObject) -> None:
+    """The qrels of an answer are those it has alone; the query's are their union with the highest grades."""
+    source, cuts, gold = case
+    names = [data.draw(st.sampled_from(["", "x", "y"])) for _ in gold]
+    files = {FileKey("r", "a.py"): FileLines.of(source)}
+    chunks = ChunkLines.of(files, [chunk(source, start, end) for start, end in cuts])
+    notes = [
+        Annotation("q", "r", "a.py", first, last, grade, alternative=name)
+        for (first, last, grade), name in zip(gold, names, strict=True)
+    ]
+    found = make_qrels(parse_rule(rule), [Query("q", "?", "r"), Query("other", "?", "r")], notes, chunks)
+    used = sorted({note.alternative for note in notes if note.grade > 0})
+    alone = [
+        judge(rule, source, cuts, [g for g, name in zip(gold, names, strict=True) if name == wanted]).grades["q"]
+        for wanted in used
+    ]
+    assert set(found.answers) == ({"q"} if len(used) > 1 else set())
+    if len(used) > 1:
+        assert list(found.answer_grades["q"]) == [pytest.approx(row) for row in alone]
+    union = {name: max(row.get(name, 0) for row in alone) for row in alone for name in row}
+    assert found.grades == {"q": pytest.approx(union), "other": {}}

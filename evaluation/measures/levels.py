@@ -17,7 +17,7 @@ from chunkers.types import SizeUnit
 from evaluation.measures.ceiling import ceiling
 from evaluation.measures.chance import chance, has_chance
 from evaluation.measures.evaluate import best_scores, variants
-from evaluation.measures.measure import Measure
+from evaluation.measures.measure import Measure, Need
 from evaluation.types import Case
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class Level(Measure):
     """A measure that is about another measure, whose meaning it takes over."""
 
     of: Measure
+    needs: ClassVar[frozenset[Need]] = frozenset({"space"})
     whole: ClassVar[bool] = True
     prefix: ClassVar[str]
     """What stands before the words of the measure."""

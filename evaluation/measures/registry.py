@@ -131,8 +131,11 @@ class Description(NamedTuple):
     citation: str
     needs: tuple[str, ...]
     properties: tuple[str, ...]
+    unit: str
     direction: str
     range: tuple[float, float]
+    comparable: bool
+    """Whether values of different chunkers may be compared."""
     aliases: tuple[str, ...]
 
 
@@ -202,20 +205,30 @@ def _registered(name: str) -> Measure:
 
 def describe_measures() -> list[Description]:
     """Return what each measure is, in the order of the registry; one that cannot be loaded is left out."""
-    return [
-        Description(
-            key=key,
-            pattern=cls.pattern,
-            definition=cls.definition,
-            citation=cls.citation,
-            needs=tuple(sorted(cls.needs)),
-            properties=tuple(sorted(cls.properties)),
-            direction=cls.direction,
-            range=cls.range,
-            aliases=tuple(sorted(alias for alias, label in _ALIASES.items() if label == key)),
-        )
-        for key, cls in measure_classes().items()
-    ]
+    return [_described(key, cls) for key, cls in measure_classes().items()]
+
+
+def describe_levels() -> list[Description]:
+    """Return the same for what is written around a measure, as in chance(naurc@4000tok)."""
+    from evaluation.measures.levels import LEVELS
+
+    return [_described(key, cls) for key, cls in LEVELS.items()]
+
+
+def _described(key: str, cls: type[Measure]) -> Description:
+    return Description(
+        key=key,
+        pattern=cls.pattern,
+        definition=cls.definition,
+        citation=cls.citation,
+        needs=tuple(sorted(cls.needs)),
+        properties=tuple(sorted(cls.properties)),
+        unit=cls.unit,
+        direction=cls.direction,
+        range=cls.range,
+        comparable=cls.comparable,
+        aliases=tuple(sorted(alias for alias, label in _ALIASES.items() if label == key)),
+    )
 
 
 @functools.cache
