@@ -129,8 +129,8 @@ class ExperimentConfig(BaseModel):
         None, gt=0, description="At most this many queries of each dataset, drawn by the seed and the queries' ids."
     )
     seed: int = 0
-    test: TestName = Field("sign-flip", description="The test behind every p.")
-    flips: int = Field(100_000, gt=99, description="Sign flips of the permutation test.")
+    test: TestName = Field("t", description="The procedure behind every p and interval.")
+    flips: int = Field(100_000, gt=99, description="Sign flips, where the test is sign-flip.")
     depth: int = Field(
         1000, ge=100, description="Results searched per query, at least 100; those that no budget reads are not kept."
     )

@@ -20,7 +20,7 @@ from evaluation.history.origins import Match, all_differences, match_cells
 from evaluation.history.record import CellOrigin, RunRecord
 from evaluation.history.summary import headline, night_json, night_markdown
 from evaluation.results.types import CellRecord, QueryRecord, Results
-from evaluation.statistics import compare_pairs
+from evaluation.statistics import TestName, compare_pairs
 from evaluation.types import CellKey
 from scripts.check.quiet_nights import false_alarms
 
@@ -114,7 +114,8 @@ def test_one_query_alone_is_no_change() -> None:
     moved[3] = 0.0
     finding = found(night({KEY: moved}), night({KEY: SCORES}))
     assert finding.verdict == "no change"
-    assert finding.p == 1.0
+    assert finding.p is not None
+    assert finding.p > 0.9
 
 
 def test_only_shared_queries_are_compared() -> None:
@@ -151,14 +152,15 @@ def test_repositories_are_the_units_where_there_are_six() -> None:
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 1000), repositories=st.sampled_from([1, 7]))
 def test_p_is_that_of_the_paired_comparison(seed: int, repositories: int) -> None:
-    """For one cell, the p is that of the comparison of two chunkers on the same scores, up to the drawn flips."""
+    """For one cell, p and interval are those of the comparison of two chunkers on the same scores."""
     rng = np.random.default_rng(seed)
     before, now = rng.uniform(size=40), rng.uniform(size=40)
     finding = found(night({KEY: now}, repositories=repositories), night({KEY: before}, repositories=repositories))
     clusters = [f"r{k % repositories}" for k in range(40)]
-    oracle = compare_pairs(np.array([now, before]), clusters, names=["now", "before"], flips=2000)[0]
-    assert finding.p is not None
-    assert finding.p == pytest.approx(oracle.p, abs=1e-12 if repositories == 7 else 0.06)
+    test: TestName = "t" if repositories == 7 else "sign-flip"
+    oracle = compare_pairs(np.array([now, before]), clusters, names=["now", "before"], flips=2000, test=test)[0]
+    assert finding.p == oracle.p_alone
+    assert (finding.low, finding.high) == (oracle.low, oracle.high)
 
 
 def test_the_correction_is_over_the_whole_night() -> None:

@@ -92,4 +92,4 @@ def test_csv_is_unrounded_and_reads_back() -> None:
     assert float(first["mean"]) == pytest.approx(results.cells[0].measures["naurc@4000tok"].mean, abs=0)
     pairs = list(csv.DictReader(io.StringIO(comparisons_csv(views(results)))))
     assert len(pairs) == 6
-    assert {"a", "b", "difference", "p_maxt", "p_holm", "seed", "flips"} <= pairs[0].keys()
+    assert {"a", "b", "difference", "p_alone", "decision", "seed", "flips"} <= pairs[0].keys()

@@ -11,9 +11,8 @@ import numpy as np
 from evaluation.history.origins import Match
 from evaluation.measures.registry import parse_measure
 from evaluation.results.types import CellRecord, Results
-from evaluation.statistics.flips import sign_flip_test
-from evaluation.statistics.intervals import mean_interval
-from evaluation.statistics.units import choose_units
+from evaluation.statistics import MIN_REPOSITORIES, Comparison, compare_pairs
+from evaluation.statistics.intervals import weighted_mean
 from evaluation.types import CellKey
 
 Verdict = Literal["improvement", "regression", "no change", "not comparable"]
@@ -65,12 +64,7 @@ class _Pair(NamedTuple):
     measure: str
     now: np.ndarray
     before: np.ndarray
-    queries: Sequence[str]
     clusters: Sequence[str]
-
-    @property
-    def difference(self) -> np.ndarray:
-        return np.asarray(self.now - self.before)
 
 
 def count_queries(now: Results, before: Results) -> dict[str, QueryCount]:
@@ -124,63 +118,55 @@ def _pair(now: Results, before: Results, new: CellRecord, old: CellRecord, measu
         measure,
         new.scores[measure][[a for a, _ in both]],
         old.scores[measure][[b for _, b in both]],
-        [asked[a].id for a, _ in both],
         [asked[a].cluster for a, _ in both],
     )
 
 
 def _judged(pairs: Sequence[_Pair], limits: Limits) -> list[Finding]:
-    if not pairs:
-        return []
-    p, corrected, units = _p_values(pairs, limits)
-    return [_finding(pair, float(p[k]), float(corrected[k]), units[k], limits) for k, pair in enumerate(pairs)]
+    """Judge every pair, corrected for all that one night speaks of."""
+    return [_finding(pair, _compared(pair, limits, family=len(pairs)), limits) for pair in pairs]
 
 
-def _p_values(pairs: Sequence[_Pair], limits: Limits) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Flip repositories (or queries, where repositories are few) jointly for all pairs: max-T over the whole night.
+def _compared(pair: _Pair, limits: Limits, *, family: int) -> Comparison:
+    """Compare the two nights by the procedure for chunkers; few repositories are compared by flips of their queries.
 
-    A unit that no pair differs in is left out: its flips change no sum, and fewer units can be tried exactly.
+    Where nothing changed the two nights are exchangeable, so flips need no symmetry here, as they do for chunkers.
     """
-    sums: list[dict[tuple[str, str], float]] = []
-    kinds: list[str] = []
-    for pair in pairs:
-        units = choose_units(pair.clusters)
-        names = sorted(set(pair.clusters)) if units.unit == "repository" else pair.queries
-        folded = units.fold(pair.difference[None, :])[0]
-        sums.append({(pair.key.dataset, name): float(value) for name, value in zip(names, folded, strict=True)})
-        kinds.append(units.unit)
-    moved = sorted({unit for each in sums for unit, value in each.items() if value != 0})
-    if not moved:
-        return np.ones(len(pairs)), np.ones(len(pairs)), kinds
-    columns = np.array([[each.get(unit, 0.0) for unit in moved] for each in sums] + [[0.0] * len(moved)])
-    against_zero = [(k, len(pairs)) for k in range(len(pairs))]
-    test = sign_flip_test(columns, against_zero, flips=limits.flips, seed=limits.seed)
-    return test.p, test.p_maxt, kinds
-
-
-def _finding(pair: _Pair, p: float, corrected: float, unit: str, limits: Limits) -> Finding:
-    interval = mean_interval(pair.difference, pair.clusters, seed=limits.seed)
-    before = float(pair.before.mean())
     measure = parse_measure(pair.measure)
+    (found,) = compare_pairs(
+        np.array([pair.now, pair.before]),
+        pair.clusters,
+        names=["now", "before"],
+        test="t" if len(set(pair.clusters)) >= MIN_REPOSITORIES else "sign-flip",
+        flips=limits.flips,
+        seed=limits.seed,
+        higher_is_better=measure.direction == "higher",
+        value_range=measure.range,
+        corrections=family,
+    )
+    return found
+
+
+def _finding(pair: _Pair, found: Comparison, limits: Limits) -> Finding:
+    before = weighted_mean(pair.before, pair.clusters)
     # A share is held against the limit itself, a measure in a unit of its own against that part of its mean.
-    least = limits.minimum_effect * (1.0 if measure.unit == "share" else abs(before))
+    least = limits.minimum_effect * (1.0 if parse_measure(pair.measure).unit == "share" else abs(before))
     verdict: Verdict = "no change"
-    if corrected <= limits.alpha and abs(interval.mean) >= least and interval.mean != 0:
-        better = (interval.mean > 0) != (measure.direction == "lower")
-        verdict = "improvement" if better else "regression"
+    if found.p <= limits.alpha and abs(found.difference) >= least and found.difference != 0:
+        verdict = "improvement" if (found.difference > 0) == found.higher_is_better else "regression"
     return Finding(
         key=pair.key,
         measure=pair.measure,
         verdict=verdict,
         before=before,
-        now=float(pair.now.mean()),
-        difference=interval.mean,
-        low=_number(interval.low),
-        high=_number(interval.high),
-        p=p,
-        p_corrected=corrected,
+        now=weighted_mean(pair.now, pair.clusters),
+        difference=found.difference,
+        low=_number(found.low),
+        high=_number(found.high),
+        p=found.p_alone,
+        p_corrected=found.p,
         queries=len(pair.now),
-        unit=unit,
+        unit=found.unit,
     )
 
 

@@ -64,8 +64,7 @@ def forest_figure(view: View) -> Figure | None:
         return None
     caption = (
         f"Difference in {view.headline} from {reference}, in {unit_words(view.headline) or 'its unit'}, with 95 % "
-        "intervals of each difference alone. The p is corrected for all comparisons; a hollow mark means that no "
-        "difference is shown."
+        "intervals. Intervals and p are corrected for all comparisons; a hollow mark means that no difference is shown."
     )
     table = Table("", ["chunker", "difference", "95 % interval", "corrected p", "shown"], cells, words={0, 4})
     wide, narrow = (

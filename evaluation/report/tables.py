@@ -66,19 +66,22 @@ def published_table(view: View) -> Table:
 
 def comparison_table(view: View) -> Table:
     """Return every comparison of the headline measure."""
-    header = "a,b,difference,95 % interval,p,max-T,Holm,d_z,wins,ties,losses,unit,needed,shown".split(",")
+    intervals = ["corrected 95 % interval", "corrected p", "interval alone", "p alone"]
+    header = ["a", "b", "difference", *intervals, "d_z", "wins", "ties", "losses", "unit", "detectable", "answer"]
     rows = [
         [
             row.a,
             row.b,
             score(view.headline, row.difference, signed=True),
             span(view.headline, row.low, row.high, signed=True),
-            *(_p(getattr(row, name)) for name in ("p", "p_maxt", "p_holm")),
+            _p(row.p),
+            span(view.headline, row.low_alone, row.high_alone, signed=True),
+            _p(row.p_alone),
             number(row.effect, digits=2),
             *(str(getattr(row, name)) for name in ("wins", "ties", "losses")),
             row.unit,
-            "" if row.needed is None else f"{row.needed:,}",
-            "yes" if row.shown else "no",
+            score(view.headline, row.detectable),
+            row.decision,
         ]
         for row in view.comparisons
     ]

@@ -12,7 +12,7 @@ from evaluation.report.formats import (
     span,
     unit_words,
 )
-from evaluation.report.view import View, turned, views
+from evaluation.report.view import View, views
 from evaluation.results.types import Results
 from evaluation.statistics import SIGNIFICANT, Comparison
 
@@ -85,7 +85,7 @@ def _against_baseline(view: View) -> list[str]:
     if not better and not worse:
         return _nothing_shown(view)
     said = [f"{claim(view.headline, row)}." for row in sorted(better, key=lambda row: -abs(row.difference))]
-    said += [f"{claim(view.headline, turned(row))}." for row in worse]
+    said += [f"{claim(view.headline, row.turned())}." for row in worse]
     if open_:
         names = ", ".join(row.a for row in open_)
         said.append(f"No difference from {base} can be shown for {names}.")
@@ -129,12 +129,9 @@ def _undecided(measure: str, row: Comparison) -> str:
     difference = score(measure, row.difference, signed=True)
     interval = span(measure, row.low, row.high, signed=True)
     said = f"{row.a} against {row.b} is {difference}{unit} ({interval}) in {measure}; {_basis(row)}"
-    if row.needed is not None:
-        units = plural(row.needed, row.unit)
-        return f"{said}; about {units} would be needed to show a difference of this size"
-    if row.difference == 0:
-        return f"{said}; the means are equal"
-    return f"{said}; too small to be settled by any practical number of {plural(2, row.unit)[2:]}"
+    if row.detectable == row.detectable:
+        return f"{said}; {score(measure, row.detectable)}{unit} or more could have been shown"
+    return f"{said}; the means are equal" if row.difference == 0 else said
 
 
 def _basis(row: Comparison) -> str:
@@ -143,14 +140,13 @@ def _basis(row: Comparison) -> str:
     if row.unit == "query":
         over = f"{plural(row.n_queries, 'query')} of {over}"
     corrected = f", corrected for {row.family} comparisons" if row.family > 1 else ""
-    # Without this, an interval that leaves out zero beside "not shown" reads like a contradiction.
-    alone = f" ({p_value(row.p)} alone)" if row.p <= SIGNIFICANT < row.p_corrected else ""
+    alone = f" ({p_value(row.p_alone)} alone)" if row.p_alone <= SIGNIFICANT < row.p else ""
     return f"{p_value(row.p_corrected)} over {over}{corrected}{alone}"
 
 
 def _better_first(measure: str, row: Comparison) -> Comparison:
     sign = -1 if lower_is_better(measure) else 1
-    return row if sign * row.difference >= 0 else turned(row)
+    return row if sign * row.difference >= 0 else row.turned()
 
 
 def _not_shown(view: View, first: str, second: str) -> bool:

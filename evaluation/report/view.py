@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -94,23 +94,8 @@ class View:
             if (row.a, row.b) == (first, second):
                 return row
             if (row.a, row.b) == (second, first):
-                return turned(row)
+                return row.turned()
         return None
-
-
-def turned(row: Comparison) -> Comparison:
-    """Return the same comparison seen from the other side."""
-    return replace(
-        row,
-        a=row.b,
-        b=row.a,
-        difference=-row.difference,
-        low=-row.high,
-        high=-row.low,
-        effect=None if row.effect is None else -row.effect,
-        wins=row.losses,
-        losses=row.wins,
-    )
 
 
 def views(results: Results) -> list[View]:

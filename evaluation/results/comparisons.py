@@ -29,8 +29,8 @@ def _with_intervals(results: Results, cell: CellRecord) -> CellRecord:
         if measure.centre == "median":
             measures[name] = _median_summary(measure, values)
             continue
-        interval = mean_interval(values, clusters, seed=results.config.seed)
         least, most = measure.range
+        interval = mean_interval(values, clusters, value_range=(least, most))
         measures[name] = MeasureSummary(
             mean=json_number(interval.mean),
             # With few queries Student's t reaches beyond what the measure can be.
@@ -83,5 +83,7 @@ def _comparisons(results: Results) -> Iterator[ComparisonRecord]:
                 flips=config.flips,
                 seed=config.seed,
                 test=config.test,
+                higher_is_better=parse_measure(measure).direction == "higher",
+                value_range=parse_measure(measure).range,
             )
             yield from (ComparisonRecord(dataset, embedder, retriever, measure, each) for each in found)

@@ -1,18 +1,37 @@
-"""Tests and intervals over per-query scores."""
+"""Comparisons of alternatives over per-query scores: intervals, tests and answers that cannot disagree."""
 
+from evaluation.statistics.best import best_set
 from evaluation.statistics.compare import FLIPS, compare_pairs
 from evaluation.statistics.intervals import mean_interval
 from evaluation.statistics.letters import letter_display
 from evaluation.statistics.matrix import ScoreMatrix, score_matrix
-from evaluation.statistics.types import MIN_REPOSITORIES, SIGNIFICANT, Comparison, Interval
+from evaluation.statistics.types import (
+    MARGIN,
+    MIN_REPOSITORIES,
+    SIGNIFICANT,
+    BestSet,
+    Comparison,
+    Decision,
+    Interval,
+    Standing,
+    TestName,
+    Weight,
+)
 
 __all__ = [
     "FLIPS",
+    "MARGIN",
     "MIN_REPOSITORIES",
     "SIGNIFICANT",
+    "BestSet",
     "Comparison",
+    "Decision",
     "Interval",
     "ScoreMatrix",
+    "Standing",
+    "TestName",
+    "Weight",
+    "best_set",
     "compare_pairs",
     "letter_display",
     "mean_interval",

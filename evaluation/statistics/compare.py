@@ -1,24 +1,38 @@
-"""From a matrix of per-query scores to one comparison per pair of chunkers."""
+"""From a matrix of per-query scores to one comparison per pair of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
-from evaluation.statistics.classic import holm, paired_t, wilcoxon
-from evaluation.statistics.flips import sign_flip_test
-from evaluation.statistics.intervals import mean_interval
-from evaluation.statistics.power import units_needed
-from evaluation.statistics.tukey import tukey_hsd
-from evaluation.statistics.types import SIGNIFICANT, Comparison, TestName
-from evaluation.statistics.units import Units, choose_units, cluster_caveat
+from evaluation.statistics.caveats import caveats
+from evaluation.statistics.detectable import detectable
+from evaluation.statistics.evidence import Found, Group, Settings, Span, two_sided, weigh
+from evaluation.statistics.samples import Repositories, by_repository
+from evaluation.statistics.scores import checked, difference_span, score_span
+from evaluation.statistics.types import MARGIN, SIGNIFICANT, Comparison, TestName, Weight
 
 FLIPS = 100_000
 _EQUAL = 1e-12
+
+
+class _Family(NamedTuple):
+    """What all comparisons of a family share."""
+
+    pairs: Sequence[tuple[str, str]]
+    size: int
+    differences: np.ndarray
+    repositories: Repositories
+    without_one: tuple[np.ndarray, np.ndarray]
+    span: Span
+    settings: Settings
+    margin: float
+    higher_is_better: bool
 
 
 def compare_pairs(
@@ -27,144 +41,138 @@ def compare_pairs(
     *,
     names: Sequence[str],
     family: str = "all",
+    weight: Weight = "repository",
+    margin: float = MARGIN,
+    higher_is_better: bool = True,
+    value_range: tuple[float, float] | None = None,
+    test: TestName = "t",
     flips: int = FLIPS,
     seed: int = 0,
-    test: TestName = "sign-flip",
+    corrections: int | None = None,
 ) -> list[Comparison]:
-    """Compare all pairs of rows of [chunkers × queries], or each row with the one named by ``family``.
+    """Compare all pairs of rows of [names × queries], or each row with the one named by ``family``.
 
-    A NaN is a score that is undefined for its query: a pair is compared on the queries where both have one, and the
-    caveat counts the others.
+    scores: one row per alternative; NaN is a score that is undefined for its query. A pair is compared on the queries
+        where both have one, and a caveat counts the others.
+    clusters: the repository of each query.
+    weight: whether each repository counts once, or each query.
+    margin: differences within ± this are practically the same, in the measure's own unit.
+    value_range: the least and the largest possible score. Without it, scores between 0 and 1 are taken for shares.
+    test: "t" is the default procedure: t over repositories from six on, else bounds over queries that need neither
+        symmetry nor a normal mean. "sign-flip" flips the signs of the same units; it assumes symmetric differences.
+    corrections: how many comparisons one statement speaks of, where that is more than this family.
     """
-    scores = np.asarray(scores, dtype=np.float64)
-    pairs = _pairs(scores, clusters, names=names, family=family)
+    found = checked(scores, clusters, names)
+    pairs = _pairs(names, family)
     if not pairs:
         return []
-    if test == "tukey-hsd" and family != "all":
-        raise UsageError("tukey-hsd compares all pairs: leave the baseline out, or use sign-flip")
-    units = choose_units(clusters) if test in ("sign-flip", "tukey-hsd") else _query_units(clusters)
-    differences = np.array([scores[i] - scores[j] for i, j in pairs])
-    if test == "tukey-hsd":
-        # A renaming needs every chunker's score, so an incomplete query leaves all pairs.
-        differences[:, np.isnan(scores).any(axis=0)] = np.nan
-    p, p_maxt, tried, exact = _p_values(scores, differences, pairs, units=units, flips=flips, seed=seed, test=test)
-    p_holm = p if test == "tukey-hsd" else holm(p)
-    return [
-        _comparison(
-            differences[k],
-            clusters,
-            (names[i], names[j]),
-            p=(float(p[k]), None if p_maxt is None else float(p_maxt[k]), float(p_holm[k])),
-            units=units,
-            family=len(pairs),
-            run=(test, tried, exact, seed),
-        )
-        for k, (i, j) in enumerate(pairs)
-    ]
+    differences = np.array([found[i] - found[j] for i, j in pairs])
+    span = difference_span(score_span(found, value_range))
+    repositories = by_repository(differences, clusters)
+    shared = _Family(
+        pairs=[(names[i], names[j]) for i, j in pairs],
+        size=max(len(pairs), corrections or 0),
+        differences=differences,
+        repositories=repositories,
+        without_one=_without_one(repositories, weight),
+        span=span,
+        settings=Settings(weight, test, flips, seed),
+        margin=margin,
+        higher_is_better=higher_is_better,
+    )
+    rows: dict[int, Comparison] = {}
+    for group in weigh(differences, clusters, span=span, settings=shared.settings):
+        rows |= _compared(group, shared)
+    return [rows[k] for k in range(len(pairs))]
 
 
-def _pairs(scores: np.ndarray, clusters: Sequence[str], *, names: Sequence[str], family: str) -> list[tuple[int, int]]:
-    if scores.ndim != 2 or scores.shape != (len(names), len(clusters)):
-        raise ValueError(f"scores {scores.shape} do not match {len(names)} names and {len(clusters)} queries")
-    if len(set(names)) != len(names):
-        raise ValueError(f"names are not unique: {list(names)}")
-    if np.isinf(scores).any():
-        raise ValueError("scores hold an infinite value")
-    if not len(clusters):
-        raise UsageError("there are no queries to compare on")
+def _pairs(names: Sequence[str], family: str) -> list[tuple[int, int]]:
     if family == "all":
         return list(combinations(range(len(names)), 2))
     if family not in names:
-        raise UsageError(f"the baseline {family!r} is not among the chunkers compared.{nearest(family, list(names))}")
+        raise UsageError(f"the baseline {family!r} is not among those compared.{nearest(family, list(names))}")
     base = list(names).index(family)
     return [(k, base) for k in range(len(names)) if k != base]
 
 
-def _query_units(clusters: Sequence[str]) -> Units:
-    return Units("query", np.arange(len(clusters)), len(clusters), len(set(clusters)))
+def _without_one(repositories: Repositories, weight: Weight) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and the largest estimate that is left when one repository is left out."""
+    weights = repositories.weights(weight)
+    estimates = (weights * repositories.means).sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = (estimates - weights * repositories.means) / (1 - weights)
+    usable = (weights > 0) & (weights < 1)
+    low = np.where(usable, left, np.inf).min(axis=1)
+    high = np.where(usable, left, -np.inf).max(axis=1)
+    return np.where(usable.any(axis=1), low, np.nan), np.where(usable.any(axis=1), high, np.nan)
 
 
-def _p_values(
-    scores: np.ndarray,
-    differences: np.ndarray,
-    pairs: Sequence[tuple[int, int]],
-    *,
-    units: Units,
-    flips: int,
-    seed: int,
-    test: TestName,
-) -> tuple[np.ndarray, np.ndarray | None, int, bool]:
-    """p, the max-T p where the test has one, the number of flips, and whether these were all there are."""
-    if test in ("paired-t", "wilcoxon"):
-        one = paired_t if test == "paired-t" else wilcoxon
-        return np.array([one(row[~np.isnan(row)]) for row in differences]), None, 0, False
-    if test == "tukey-hsd":
-        folded = _fold_complete(scores, units)
-        sums = np.nansum(differences, axis=1)
-        p = tukey_hsd(folded, sums, shuffles=flips, seed=seed)
-        return p, p, flips, False
-    if np.isnan(scores).any():
-        # Each pair has its own queries, so each is a column of its own against a column of zeros.
-        columns = np.vstack([units.fold(np.nan_to_num(differences)), np.zeros((1, units.count))])
-        pairs = [(k, len(differences)) for k in range(len(differences))]
-    else:
-        columns = units.fold(scores)
-    result = sign_flip_test(columns, pairs, flips=flips, seed=seed)
-    return result.p, result.p_maxt, result.flips, result.exact
-
-
-def _fold_complete(scores: np.ndarray, units: Units) -> np.ndarray:
-    incomplete = np.isnan(scores).any(axis=0)
-    return units.fold(np.where(incomplete[None, :], 0.0, scores))
+def _compared(group: Group, family: _Family) -> dict[int, Comparison]:
+    alone = two_sided(group.evidence, family.span)
+    corrected = alone if family.size == 1 else two_sided(group.evidence, family.span, family=family.size)
+    level = SIGNIFICANT / 2 / family.size
+    smallest = detectable(group.evidence, group.samples.counts, level=level, span=family.span)
+    return {
+        int(row): _comparison(group, place, found=(alone, corrected), smallest=float(smallest[place]), family=family)
+        for place, row in enumerate(group.rows)
+    }
 
 
 def _comparison(
-    difference: np.ndarray,
-    clusters: Sequence[str],
-    pair: tuple[str, str],
-    *,
-    p: tuple[float, float | None, float],
-    units: Units,
-    family: int,
-    run: tuple[TestName, int, bool, int],
+    group: Group, place: int, *, found: tuple[Found, Found], smallest: float, family: _Family
 ) -> Comparison:
-    test, flips, exact, seed = run
-    kept = ~np.isnan(difference)
-    values = difference[kept]
-    interval = mean_interval(difference, clusters, seed=seed)
-    deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    p_alone, p_maxt, p_holm = p
-    shown = (p_holm if p_maxt is None else p_maxt) <= SIGNIFICANT
-    sums = units.fold(np.where(kept, difference, 0.0)[None, :])[0]
+    row = int(group.rows[place])
+    alone, corrected = found
+    values = family.differences[row][~np.isnan(family.differences[row])]
+    count = int(group.samples.counts[place])
+    if not count:
+        alone = corrected = Found(*(np.full(len(group.rows), value) for value in (1.0, np.nan, np.nan)))
+    difference, error = float(group.evidence.estimates[place]), float(group.evidence.errors[place])
     return Comparison(
-        a=pair[0],
-        b=pair[1],
-        difference=interval.mean,
-        low=interval.low,
-        high=interval.high,
-        p=p_alone,
-        p_maxt=p_maxt,
-        p_holm=p_holm,
-        effect=interval.mean / deviation if deviation > _EQUAL else None,
+        a=family.pairs[row][0],
+        b=family.pairs[row][1],
+        difference=difference,
+        low=_finite(corrected.low[place]),
+        high=_finite(corrected.high[place]),
+        p=float(corrected.p[place]),
+        low_alone=_finite(alone.low[place]),
+        high_alone=_finite(alone.high[place]),
+        p_alone=float(alone.p[place]),
+        margin=family.margin,
+        weight=family.settings.weight,
+        unit=group.unit,
+        n_units=count,
+        n_clusters=int(family.repositories.counts[row]),
+        n_queries=len(values),
+        undefined=family.differences.shape[1] - len(values),
         wins=int((values > _EQUAL).sum()),
         ties=int((np.abs(values) <= _EQUAL).sum()),
         losses=int((values < -_EQUAL).sum()),
-        unit=units.unit,
-        n_clusters=len({c for c, k in zip(clusters, kept, strict=True) if k}),
-        n_queries=len(values),
-        caveat=_caveat(interval.caveat, clusters, test),
-        needed=None if shown else units_needed(sums, comparisons=family),
-        test=test,
-        family=family,
-        flips=flips,
-        exact=exact,
-        seed=seed,
-        method=interval.method,
+        effect=float(difference / (error * np.sqrt(count))) if error > _EQUAL else None,
+        without_one_low=float(family.without_one[0][row]),
+        without_one_high=float(family.without_one[1][row]),
+        detectable=smallest,
+        caveats=_caveats(group, place, row, family, count),
+        test=family.settings.test,
+        method=group.method,
+        family=family.size,
+        flips=group.flips,
+        exact=group.exact,
+        seed=family.settings.seed,
+        higher_is_better=family.higher_is_better,
     )
 
 
-def _caveat(caveat: str, clusters: Sequence[str], test: TestName) -> str:
-    if test in ("paired-t", "wilcoxon") and len(set(clusters)) < len(clusters):
-        ignores = f"{test} takes the queries of one repository for independent, so its p is too small"
-        return "; ".join(filter(None, [caveat, ignores]))
-    return caveat or cluster_caveat(clusters)
+def _finite(bound: float) -> float:
+    """Return the bound, NaN where the data cannot give one."""
+    return float(bound) if np.isfinite(bound) else float("nan")
+
+
+def _caveats(group: Group, place: int, row: int, family: _Family, count: int) -> tuple[str, ...]:
+    if not count:
+        return ("no query has a value on both sides, so nothing is compared",)
+    queries = family.differences.shape[1]
+    found = caveats(group, place, repositories=family.repositories, row=row, queries=queries, span=family.span)
+    if not np.nan_to_num(family.differences[row]).any():
+        found.append("the two have the same score on every query")
+    return tuple(found)

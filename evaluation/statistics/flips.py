@@ -1,81 +1,145 @@
-"""Paired sign-flip permutation for many pairs at once: one matrix product per block of flips."""
+"""The sign-flip test and its exact inversion, for many comparisons at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.statistics.samples import Samples
+
 _BLOCK_CELLS = 4_000_000
 """Signs per block (32 MB): in smaller ones the threads of the product wait for each other most of the time."""
+_ROWS = 512
+"""Comparisons whose flips are held in memory at once."""
+_LARGEST_LEVEL = 0.05
 _TIE = 1e-9
 """Two sums count as equal within this share of their scale, so that rounding never breaks a tie."""
 
 
 @dataclass(frozen=True, slots=True)
-class FlipTest:
-    """p-values of each pair, alone and corrected for the family."""
+class SignFlips:
+    """Flipping the signs of a subset makes the sum larger exactly where the subset's mean is below the true mean.
 
-    p: np.ndarray
-    p_maxt: np.ndarray
+    So the p of "the true mean is at most μ" is the share of subsets whose mean is at most μ, the empty one included,
+    and the bounds of the true mean are quantiles of subset means: one list gives p and interval.
+    """
+
+    estimates: np.ndarray
+    errors: np.ndarray
+    smallest: np.ndarray
+    """[comparisons × some]: the smallest subset means, ascending; that of the empty subset is -inf."""
+    largest: np.ndarray
+    """The largest, descending; that of the empty subset is inf."""
+    at_most_zero: np.ndarray
+    """How many subsets have a mean of at most 0."""
+    at_least_zero: np.ndarray
     flips: int
     exact: bool
 
+    def p_above(self) -> np.ndarray:
+        """Return the one-sided p against "the true mean is at most 0"."""
+        return self.at_most_zero / self.flips
 
-def sign_flip_test(columns: np.ndarray, pairs: Sequence[tuple[int, int]], *, flips: int, seed: int) -> FlipTest:
-    """Test for each pair (i, j) whether Σ ±(columns[i] - columns[j]) is as large as the unflipped sum.
+    def p_below(self) -> np.ndarray:
+        """Return the one-sided p against "the true mean is at least 0"."""
+        return self.at_least_zero / self.flips
 
-    ``columns`` is [columns × units]. All pairs share each flip, so the correlation between comparisons that share a
-    chunker reaches the max-T correction. Flipping leaves a pair's sum of squares as it is, so |sum| / √(sum of
-    squares) orders flips exactly as the t statistic does, and max-T compares pairs on that scale.
-    """
-    units = columns.shape[1]
-    differences = [columns[i] - columns[j] for i, j in pairs]
-    observed = np.array([abs(d.sum()) for d in differences])
-    norms = np.array([np.sqrt(np.square(d).sum()) for d in differences])
-    slack = np.array([_TIE * np.abs(d).sum() for d in differences])
-    # A pair that never differs is 0 on both scales: always a tie, so its p is 1.
-    scale = np.where(norms > 0, norms, 1.0)
-    bars = observed - slack
-    alone = np.zeros(len(pairs), dtype=np.int64)
-    family = np.zeros(len(pairs), dtype=np.int64)
-    exact = units - 1 < 63 and 2 ** (units - 1) <= flips
-    total = 2 ** (units - 1) if exact else flips
-    totals = columns.sum(axis=1)[:, None]
-    for bits in _all_signs(units) if exact else _random_signs(units, flips, seed):
-        # Σ ±x = Σ x - 2 Σ over the flipped: 0/1 bits serve as the signs.
-        flipped = totals - 2.0 * (columns @ bits)
-        largest = np.zeros(bits.shape[1])
-        for k, (i, j) in enumerate(pairs):
-            size = np.abs(flipped[i] - flipped[j])
-            alone[k] += np.count_nonzero(size >= bars[k])
-            np.maximum(largest, size / scale[k], out=largest)
-        largest.sort()
-        family += len(largest) - np.searchsorted(largest, bars / scale, side="left")
-    if exact:
-        return FlipTest(alone / total, family / total, total, exact=True)
-    return FlipTest((alone + 1) / (total + 1), (family + 1) / (total + 1), total, exact=False)
+    def lower(self, level: float) -> np.ndarray:
+        """Return the bound that the true mean is below with at most this probability; -inf where there is none."""
+        return np.asarray(self.smallest[:, self._rank(level)])
+
+    def upper(self, level: float) -> np.ndarray:
+        """Return the bound that the true mean is above with at most this probability; inf where there is none."""
+        return np.asarray(self.largest[:, self._rank(level)])
+
+    def _rank(self, level: float) -> int:
+        if level > _LARGEST_LEVEL:
+            raise ValueError(f"subset means are kept for levels up to {_LARGEST_LEVEL}, not for {level}")
+        return int(np.floor(level * self.flips * (1 + _TIE)))
 
 
-def _all_signs(units: int) -> Iterator[np.ndarray]:
-    """Every sign vector whose first sign is +, as [units × block] of 0 and 1; the other half mirrors these."""
-    total = 2 ** (units - 1)
+def sign_flips(samples: Samples, *, flips: int, seed: int) -> SignFlips:
+    """Flip the units of every sample: all subsets where ``flips`` allows, else ``flips`` random ones."""
+    units = samples.values.shape[1]
+    exact = units < 63 and 2**units <= flips
+    total = 2**units if exact else flips + 1
+    keep = min(total, int(_LARGEST_LEVEL * total) + 2)
+    parts = [
+        _subset_means(samples, slice(start, start + _ROWS), keep, _subsets(units, exact=exact, flips=flips, seed=seed))
+        for start in range(0, len(samples.values), _ROWS)
+    ]
+    counts = samples.counts
+    residuals = samples.weights * (samples.values - np.nan_to_num(samples.estimates)[:, None])
+    errors = np.sqrt(np.square(residuals).sum(axis=1) * counts / np.maximum(counts - 1, 1))
+    smallest, largest, below, above = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return SignFlips(samples.estimates, errors, smallest, largest, below, above, total, exact)
+
+
+def _subset_means(
+    samples: Samples, rows: slice, keep: int, subsets: Iterator[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the smallest and the largest subset means, and how many are at most and at least 0."""
+    weights = samples.weights[rows]
+    parts = samples.values[rows] * weights
+    shared = bool((weights == weights[:1]).all())
+    left, right = _factors(parts)
+    slack = _TIE * np.abs(parts).sum(axis=1, keepdims=True)
+    smallest = np.full((len(parts), 0), np.inf)
+    largest = np.full((len(parts), 0), -np.inf)
+    below, above = np.zeros(len(parts), dtype=np.int64), np.zeros(len(parts), dtype=np.int64)
+    for bits in subsets:
+        sums = left @ (right @ bits)
+        sums[np.abs(sums) <= slack] = 0.0
+        shares = (weights[:1] if shared else weights) @ bits
+        hollow = np.broadcast_to(shares <= _TIE, sums.shape)
+        below += (sums <= 0).sum(axis=1)
+        above += (sums >= 0).sum(axis=1)
+        means = sums / np.where(hollow, 1.0, shares)
+        smallest = _smallest(np.concatenate([smallest, np.where(hollow, -np.inf, means)], axis=1), keep)
+        largest = -_smallest(np.concatenate([-largest, np.where(hollow, -np.inf, -means)], axis=1), keep)
+    return smallest, largest, below, above
+
+
+def _factors(parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Split into a product of two: all pairs of a few rows have the rank of the rows, which saves most of the work."""
+    left, sizes, right = np.linalg.svd(parts, full_matrices=False)
+    rank = int((sizes > _TIE**1.5 * sizes.max(initial=0.0)).sum())
+    if 2 * rank > len(parts):
+        return np.eye(len(parts)), parts
+    return left[:, :rank] * sizes[:rank], right[:rank]
+
+
+def _smallest(values: np.ndarray, keep: int) -> np.ndarray:
+    if values.shape[1] > keep:
+        values = np.partition(values, keep - 1, axis=1)[:, :keep]
+    return np.sort(values, axis=1)
+
+
+def _subsets(units: int, *, exact: bool, flips: int, seed: int) -> Iterator[np.ndarray]:
+    return _all_subsets(units) if exact else _random_subsets(units, flips, seed)
+
+
+def _all_subsets(units: int) -> Iterator[np.ndarray]:
+    """Every subset as [units × block] of 0 and 1, the empty one first."""
+    total = 2**units
     block = max(1, _BLOCK_CELLS // units)
     shifts = np.arange(units, dtype=np.int64)[:, None]
     for start in range(0, total, block):
-        # Doubling keeps bit 0, the first unit's sign, at 0.
-        numbers = 2 * np.arange(start, min(start + block, total), dtype=np.int64)
+        numbers = np.arange(start, min(start + block, total), dtype=np.int64)
         yield ((numbers[None, :] >> shifts) & 1).astype(np.float64)
 
 
-def _random_signs(units: int, flips: int, seed: int) -> Iterator[np.ndarray]:
+def _random_subsets(units: int, flips: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield the empty subset, then random ones."""
+    yield np.zeros((units, 1))
     rng = np.random.default_rng(seed)
     block = max(8, _BLOCK_CELLS // units // 8 * 8)
     # One array for all blocks: fresh memory would cost more than the product.
-    signs = np.empty((units, block))
+    bits = np.empty((units, block))
     for start in range(0, flips, block):
         width = min(block, flips - start)
         packed = rng.integers(0, 256, size=(units, -(-width // 8)), dtype=np.uint8)
-        np.copyto(signs[:, :width], np.unpackbits(packed, axis=1, count=width))
-        yield signs[:, :width]
+        np.copyto(bits[:, :width], np.unpackbits(packed, axis=1, count=width))
+        yield bits[:, :width]

@@ -3,74 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
-from evaluation.statistics.types import MIN_REPOSITORIES, Interval
-from evaluation.statistics.units import cluster_caveat
-
-BOOTSTRAP_FROM = 30
-"""Repositories from which the bootstrap holds its level; below, the t distribution over repositories does."""
-RESAMPLES = 10_000
-CONFIDENCE = 0.95
+from evaluation.statistics.caveats import caveats
+from evaluation.statistics.evidence import Settings, two_sided, weigh
+from evaluation.statistics.samples import by_repository
+from evaluation.statistics.scores import score_span
+from evaluation.statistics.types import Interval, Weight
 
 
-def mean_interval(values: np.ndarray | Sequence[float], clusters: Sequence[str], *, seed: int = 0) -> Interval:
-    """Return the mean over the queries that have a value, with an interval that respects their repositories."""
+def weighted_mean(values: np.ndarray, clusters: Sequence[str], *, weight: Weight = "repository") -> float:
+    """Return the mean in which each repository, or each query, counts once; NaN where no query has a value."""
+    repositories = by_repository(np.asarray(values, dtype=np.float64)[None, :], clusters)
+    if not repositories.counts[0]:
+        return float("nan")
+    return float((repositories.weights(weight) * repositories.means).sum())
+
+
+def mean_interval(
+    values: np.ndarray | Sequence[float],
+    clusters: Sequence[str],
+    *,
+    weight: Weight = "repository",
+    value_range: tuple[float, float] | None = None,
+) -> Interval:
+    """Return the mean over the queries that have a value, with the interval by which means are compared."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or len(array) != len(clusters):
         raise ValueError(f"{array.shape} values and {len(clusters)} cluster labels do not pair up")
-    kept = ~np.isnan(array)
-    undefined = int(len(array) - kept.sum())
-    value, names = array[kept], np.asarray(clusters, dtype=str)[kept]
-    note = [f"{undefined} of {len(array)} queries have no value and are left out"] if undefined else []
-    if len(value) < 2:
-        mean = float(value.mean()) if len(value) else float("nan")
-        note.append(f"{len(value)} queries give no interval")
-        return Interval(mean, float("nan"), float("nan"), "none", len(value), undefined, "; ".join(note))
-    labels, index = np.unique(names, return_inverse=True)
-    sizes = np.bincount(index.reshape(-1)).astype(np.float64)
-    sums = np.bincount(index.reshape(-1), weights=value)
-    if caveat := cluster_caveat(names.tolist()):
-        note.append(caveat)
-    if len(labels) >= BOOTSTRAP_FROM:
-        method, (low, high) = "cluster-bootstrap", _bootstrap(sums, sizes, seed)
-    elif len(labels) >= MIN_REPOSITORIES:
-        method, (low, high) = "cluster-t", _jackknife_t(sums, sizes)
-    else:
-        method, (low, high) = "query-t", _jackknife_t(value, np.ones(len(value)))
-    return Interval(float(value.mean()), low, high, method, len(value), undefined, "; ".join(note))
-
-
-def _jackknife_t(sums: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
-    """Student's t over units, with the leave-one-unit-out variance: unequal units do not make it too narrow."""
-    from scipy import special  # scipy.stats takes a second to import
-
-    count, total = len(sums), sizes.sum()
-    mean = sums.sum() / total
-    left_out = (sums - mean * sizes) / (total - sizes)
-    error = np.sqrt((count - 1) / count * np.square(left_out).sum())
-    half = special.stdtrit(count - 1, 0.5 + CONFIDENCE / 2) * error
-    return float(mean - half), float(mean + half)
-
-
-def _bootstrap(sums: np.ndarray, sizes: np.ndarray, seed: int) -> tuple[float, float]:
-    """Percentiles over resampled repositories, widened to match t (Hesterberg 2015): plain ones cover too little."""
-    from scipy import special  # scipy.stats takes a second to import
-
-    count = len(sums)
-    weights = _resamples(count, seed)
-    means = (weights @ sums) / (weights @ sizes)
-    tail = special.ndtr(np.sqrt(count / (count - 1)) * special.stdtrit(count - 1, 0.5 - CONFIDENCE / 2))
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-@lru_cache(maxsize=2)
-def _resamples(count: int, seed: int) -> np.ndarray:
-    """How often each of ``count`` repositories is drawn, per resample; shared by all pairs of a comparison."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(np.float64)
-    drawn.setflags(write=False)
-    return drawn
+    scored = int((~np.isnan(array)).sum())
+    undefined = len(array) - scored
+    if scored < 2:
+        mean = float(array[~np.isnan(array)].mean()) if scored else float("nan")
+        noted = [f"{undefined} of {len(array)} queries have no value and are left out"] if undefined else []
+        noted.append("one query gives no interval" if scored else "no query has a value")
+        return Interval(mean, float("nan"), float("nan"), "none", scored, undefined, "; ".join(noted), weight, scored)
+    span = score_span(array, value_range)
+    (group,) = weigh(array[None, :], clusters, span=span, settings=Settings(weight, "t", 0, 0), paired=False)
+    found = two_sided(group.evidence, span)
+    repositories = by_repository(array[None, :], clusters)
+    noted = caveats(group, 0, repositories=repositories, row=0, queries=len(array), span=span)
+    return Interval(
+        mean=float(group.evidence.estimates[0]),
+        low=float(found.low[0]),
+        high=float(found.high[0]),
+        method=group.method,
+        n=scored,
+        undefined=undefined,
+        caveat="; ".join(noted),
+        weight=weight,
+        n_units=int(group.samples.counts[0]),
+    )

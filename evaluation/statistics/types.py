@@ -1,17 +1,25 @@
-"""What a comparison of two chunkers ends as, and what an interval is."""
+"""What a comparison ends as: the numbers, the answer, and over what it holds."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 Unit = Literal["repository", "query"]
-TestName = Literal["sign-flip", "tukey-hsd", "paired-t", "wilcoxon"]
+Weight = Literal["repository", "query"]
+"""What counts once in a mean: each repository (the default everywhere), or each query."""
+TestName = Literal["t", "sign-flip"]
+Decision = Literal["better", "practically the same", "undecided"]
 
 MIN_REPOSITORIES = 6
-"""With fewer, no flip of whole repositories can reach p < 0.05 (the least p is 2^(1-G))."""
+"""With fewer, t over repositories has too few degrees of freedom, and no flip of whole ones can reach p < 0.05."""
 
 SIGNIFICANT = 0.05
+MARGIN = 0.02
+"""Differences within ± this are practically the same, in the measure's own unit: 2 points of a share."""
+POWER = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +30,24 @@ class Interval:
     low: float
     high: float
     method: str
-    """"cluster-bootstrap", "cluster-t", "query-t" or "none"."""
+    """"t over repositories", "bounded mean over queries" or "none"."""
     n: int
     """Queries with a value."""
     undefined: int = 0
     """Queries whose value is NaN; they are left out of the mean."""
     caveat: str = ""
+    weight: Weight = "repository"
+    n_units: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The paired difference ``a - b``: how large, how sure, and over what."""
+    """The paired difference ``a - b``: how large, how sure, and over what.
+
+    ``low``, ``high`` and ``p`` are corrected for the family: of all the intervals of a family, 95 % of the time all are
+    right. The same three ``…_alone`` are those of this pair by itself. Each p is that of the test whose inversion the
+    interval is, so an interval leaves out 0 exactly when its p is at most 0.05.
+    """
 
     a: str
     b: str
@@ -40,43 +55,165 @@ class Comparison:
     low: float
     high: float
     p: float
-    p_maxt: float | None
-    """Corrected for the whole family by single-step max-T; None for a test that has no such correction."""
-    p_holm: float
-    effect: float | None
-    """d_z over queries; None where the differences do not vary."""
+    low_alone: float
+    high_alone: float
+    p_alone: float
+    margin: float
+    weight: Weight
+    unit: Unit
+    n_units: int
+    n_clusters: int
+    """Repositories with a value on both sides."""
+    n_queries: int
+    """Queries with a value on both sides."""
+    undefined: int
     wins: int
+    """Queries on which ``a`` has the higher value."""
     ties: int
     losses: int
-    unit: Unit
-    n_clusters: int
-    n_queries: int
-    caveat: str
-    needed: int | None
-    """Units (repositories or queries, see ``unit``) that would show a difference of this size with 80 % power;
-    None when it is shown already, or when no practical number would do."""
+    effect: float | None
+    """Difference over the standard deviation between units; None where the units do not vary."""
+    without_one_low: float
+    """The smallest difference that is left when one repository is left out; NaN with one repository."""
+    without_one_high: float
+    detectable: float
+    """Smallest true difference that this comparison shows with 80 % power; NaN where the two never differ."""
+    caveats: tuple[str, ...]
     test: TestName
+    method: str
+    """How interval and p were made: "t over repositories", "bounded mean over queries", "sign flips over …"."""
     family: int
     """Comparisons that were corrected for."""
     flips: int
     """Sign vectors that were tried; 0 for a test without flips."""
     exact: bool
+    """Whether the flips were all there are."""
     seed: int
-    method: str
-    """How the interval was made."""
-
-    @property
-    def p_corrected(self) -> float:
-        """The family-wise p that a claim rests on."""
-        return self.p_holm if self.p_maxt is None else self.p_maxt
+    higher_is_better: bool = True
 
     @property
     def shown(self) -> bool:
-        """Whether a difference is shown after correction."""
-        return self.p_corrected <= SIGNIFICANT
+        """Whether a difference is shown: the corrected interval leaves out 0."""
+        return self.low > 0 or self.high < 0
+
+    @property
+    def decision(self) -> Decision:
+        """Return the answer that can be read off the corrected interval.
+
+        A difference that is shown and smaller than the margin is still "better"; see `within_margin`.
+        """
+        if self.shown:
+            return "better"
+        return "practically the same" if self.within_margin else "undecided"
+
+    @property
+    def within_margin(self) -> bool:
+        """Whether the corrected interval lies inside ± the margin."""
+        return -self.margin < self.low and self.high < self.margin
+
+    @property
+    def better(self) -> str | None:
+        """Who is better; None where that is not shown."""
+        if not self.shown:
+            return None
+        return self.a if (self.difference > 0) == self.higher_is_better else self.b
+
+    @property
+    def p_corrected(self) -> float:
+        """The family-wise p that a claim rests on: the same as ``p``."""
+        return self.p
+
+    @property
+    def caveat(self) -> str:
+        """All caveats in one line."""
+        return "; ".join(self.caveats)
+
+    def turned(self) -> Comparison:
+        """Return the same comparison seen from the other side: ``b - a``."""
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+            low_alone=-self.high_alone,
+            high_alone=-self.low_alone,
+            wins=self.losses,
+            losses=self.wins,
+            effect=None if self.effect is None else -self.effect,
+            without_one_low=-self.without_one_high,
+            without_one_high=-self.without_one_low,
+        )
 
     def row(self) -> dict[str, Any]:
-        """Return the comparison as a plain mapping for JSON, with the two derived values."""
-        found = {**asdict(self), "p_corrected": self.p_corrected, "shown": self.shown}
-        # JSON has no NaN: an interval that the data cannot give is null.
-        return {name: None if value != value else value for name, value in found.items()}  # noqa: PLR0124 - NaN alone differs from itself
+        """Return the comparison as a plain mapping for JSON, with the derived values."""
+        derived = ("shown", "decision", "within_margin", "better", "p_corrected", "caveat")
+        return plain({**asdict(self), **{name: getattr(self, name) for name in derived}})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One alternative among the others: its mean, and its distance from the best of the others."""
+
+    name: str
+    mean: float
+    difference: float
+    """This one minus the best of the others, in the measure's own unit."""
+    low: float
+    """Hsu's interval of the difference. The side that would make this one the best, or the only best, ends at 0."""
+    high: float
+    p: float
+    """Against "this one is the best", corrected for the others; at most 0.05 exactly for those that are excluded."""
+    may_be_best: bool
+    rival: str | None
+    """The best of the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestSet:
+    """Who may be the best: with 95 % confidence the truly best one is among them."""
+
+    may_be_best: tuple[str, ...]
+    """In the order of their means, the best first."""
+    standings: tuple[Standing, ...]
+    """Everyone, in the order given."""
+    weight: Weight
+    unit: Unit
+    n_units: int
+    n_clusters: int
+    n_queries: int
+    detectable: float
+    """Smallest distance from the best that excludes an alternative with 80 % power (the median over alternatives)."""
+    caveats: tuple[str, ...]
+    method: str
+    family: int
+    """Comparisons per alternative that were corrected for."""
+    higher_is_better: bool = True
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """Who is shown not to be the best."""
+        return tuple(each.name for each in self.standings if not each.may_be_best)
+
+    def standing(self, name: str) -> Standing:
+        """Return the standing of one alternative."""
+        return next(each for each in self.standings if each.name == name)
+
+    def row(self) -> dict[str, Any]:
+        """Return the set as a plain mapping for JSON."""
+        found = {name: getattr(self, name) for name in BestSet.__dataclass_fields__ if name != "standings"}
+        return {**plain(found), "standings": [plain(asdict(each)) for each in self.standings]}
+
+
+def plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the mapping with None for numbers that JSON does not have, and lists for tuples."""
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    return value

@@ -44,6 +44,7 @@ def _night(rng: np.random.Generator, difficulty: np.ndarray, repositories: int) 
     of_query = rng.normal(0, 0.1, queries)
     cells = []
     for chunker in _CHUNKERS:
-        scores = {name: difficulty + shared + of_query + rng.normal(0, 0.1, queries) for name in _MEASURES}
+        drawn = {name: difficulty + shared + of_query + rng.normal(0, 0.1, queries) for name in _MEASURES}
+        scores = {name: np.clip(values, 0, 1) for name, values in drawn.items()}
         cells.append(CellRecord(CellKey("simulated", chunker, "e", "r"), "ok", scores=scores))
     return Results(config=make_config({}), environment=environment(), datasets=(), cells=tuple(cells), queries=asked)

@@ -1,0 +1,173 @@
+"""Who may be the best: comparisons with the best (Hsu 1984), for any number of alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.statistics.caveats import caveats
+from evaluation.statistics.compare import FLIPS
+from evaluation.statistics.detectable import detectable
+from evaluation.statistics.evidence import Settings, Span, agreeing, two_sided, weigh
+from evaluation.statistics.samples import by_repository
+from evaluation.statistics.scores import checked, difference_span, score_span
+from evaluation.statistics.types import SIGNIFICANT, BestSet, Standing, TestName, Unit, Weight
+
+_BELOW_ZERO = -np.finfo(np.float64).smallest_subnormal
+"""The end of an interval of those that are excluded: 0 itself is not in it."""
+
+
+class _Bounds(NamedTuple):
+    """[names × names]: of row minus column, higher being better."""
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    one_sided_high: np.ndarray
+    """At the level of the decision; the others are two-sided."""
+    p_worse: np.ndarray
+    """One-sided, that the row is worse than the column."""
+
+
+class _Basis(NamedTuple):
+    unit: Unit
+    method: str
+    n_units: int
+    detectable: float
+    caveats: tuple[str, ...]
+
+
+def best_set(
+    scores: np.ndarray,
+    clusters: Sequence[str],
+    *,
+    names: Sequence[str],
+    weight: Weight = "repository",
+    higher_is_better: bool = True,
+    value_range: tuple[float, float] | None = None,
+    test: TestName = "t",
+    flips: int = FLIPS,
+    seed: int = 0,
+    corrections: int = 1,
+) -> BestSet:
+    """Return who may be the best of the rows of [names × queries], with intervals to the best of the others.
+
+    A row leaves the set when some other is shown to be better, corrected for all others: the truly best one is excluded
+    in at most 5 % of cases, however many rows there are. ``corrections`` is the number of sets that one statement
+    speaks of. The other options are those of `compare_pairs`.
+    """
+    found = checked(scores, clusters, names)
+    sign = 1.0 if higher_is_better else -1.0
+    span = difference_span(score_span(found, value_range))
+    present = [int(row) for row in np.flatnonzero(~np.isnan(found).all(axis=1))]
+    means = _means(found, clusters, weight)
+    others = max(len(present) - 1, 1)
+    bounds, basis = _bounds(
+        sign * found[present],
+        clusters,
+        span=span,
+        settings=Settings(weight, test, flips, seed),
+        family=others * corrections,
+    )
+    places = {row: place for place, row in enumerate(present)}
+    standings = _standings([names[k] for k in present], means[present], bounds, family=others * corrections, sign=sign)
+    everyone = tuple(standings[places[k]] if k in places else _without_value(name) for k, name in enumerate(names))
+    ranked = sorted((k for k in present if everyone[k].may_be_best), key=lambda k: -sign * means[k])
+    absent = tuple(
+        f"{name} has no value on any query and is left out" for k, name in enumerate(names) if k not in places
+    )
+    return BestSet(
+        may_be_best=tuple(names[k] for k in ranked),
+        standings=everyone,
+        weight=weight,
+        unit=basis.unit,
+        n_units=basis.n_units,
+        n_clusters=len(set(clusters)),
+        n_queries=len(clusters),
+        detectable=basis.detectable,
+        caveats=(*absent, *basis.caveats),
+        method=basis.method,
+        family=others * corrections,
+        higher_is_better=higher_is_better,
+    )
+
+
+def _means(scores: np.ndarray, clusters: Sequence[str], weight: Weight) -> np.ndarray:
+    repositories = by_repository(scores, clusters)
+    means = (repositories.weights(weight) * repositories.means).sum(axis=1)
+    return np.where(repositories.counts > 0, means, np.nan)
+
+
+def _bounds(
+    scores: np.ndarray, clusters: Sequence[str], *, span: Span, settings: Settings, family: int
+) -> tuple[_Bounds, _Basis]:
+    """Weigh every ordered pair once: the bounds of j minus i mirror those of i minus j."""
+    count = len(scores)
+    first, second = np.triu_indices(count, 1)
+    estimate, low, high, one_sided_high = (np.full((count, count), value) for value in (0.0, -np.inf, np.inf, np.inf))
+    p_worse = np.ones((count, count))
+    if count < 2:
+        bounds = _Bounds(estimate, low, high, one_sided_high, p_worse)
+        return bounds, _Basis("query", "none", 0, float("nan"), ("there is nothing to compare with",))
+    differences = scores[first] - scores[second]
+    groups = weigh(differences, clusters, span=span, settings=settings)
+    repositories = by_repository(differences, clusters)
+    smallest = np.full(len(first), np.nan)
+    noted: dict[str, None] = {}
+    level = SIGNIFICANT / family
+    for group in groups:
+        evidence, i, j = group.evidence, first[group.rows], second[group.rows]
+        defined = group.samples.counts > 0
+        estimate[i, j], estimate[j, i] = evidence.estimates, -evidence.estimates
+        sides = two_sided(evidence, span, family=family)
+        low[i, j], high[i, j] = np.where(defined, sides.low, -np.inf), np.where(defined, sides.high, np.inf)
+        low[j, i], high[j, i] = -high[i, j], -low[i, j]
+        one_sided_high[i, j] = np.where(defined, evidence.upper(level), np.inf)
+        one_sided_high[j, i] = np.where(defined, -evidence.lower(level), np.inf)
+        p_worse[i, j] = np.where(defined, evidence.p_below(), 1.0)
+        p_worse[j, i] = np.where(defined, evidence.p_above(), 1.0)
+        smallest[group.rows] = detectable(evidence, group.samples.counts, level=level, span=span)
+        for place, row in enumerate(group.rows):
+            found = caveats(group, place, repositories=repositories, row=int(row), queries=len(clusters), span=span)
+            noted |= dict.fromkeys(found)
+    main = max(groups, key=lambda group: len(group.rows))
+    usable = smallest[~np.isnan(smallest)]
+    middle = float(np.median(usable)) if len(usable) else float("nan")
+    basis = _Basis(main.unit, main.method, int(main.samples.counts.max()), middle, tuple(noted))
+    return _Bounds(estimate, low, high, one_sided_high, p_worse), basis
+
+
+def _standings(names: Sequence[str], means: np.ndarray, bounds: _Bounds, *, family: int, sign: float) -> list[Standing]:
+    count = len(names)
+    if count < 2:
+        return [replace(_without_value(name), mean=float(means[0]), may_be_best=True) for name in names]
+    apart = ~np.eye(count, dtype=bool)
+    excluded = np.where(apart, bounds.one_sided_high, np.inf).min(axis=1) < 0
+    p = agreeing(np.minimum(1.0, family * np.where(apart, bounds.p_worse, 1.0).min(axis=1)), excluded)
+    highs = np.where(apart, bounds.high, np.inf).min(axis=1)
+    highs = np.where(excluded, np.minimum(highs, _BELOW_ZERO), np.maximum(highs, 0.0))
+    rivals = apart & ~excluded[None, :]
+    lows = np.where(rivals.any(axis=1), np.minimum(np.where(rivals, bounds.low, np.inf).min(axis=1), 0.0), 0.0)
+    lows = np.minimum(lows, highs)
+    best_other = np.where(apart, np.nan_to_num(bounds.estimate, nan=np.inf), np.inf).argmin(axis=1)
+    return [
+        Standing(
+            name=names[k],
+            mean=float(means[k]),
+            difference=float(sign * bounds.estimate[k, best_other[k]]),
+            low=float(lows[k] if sign > 0 else -highs[k]),
+            high=float(highs[k] if sign > 0 else -lows[k]),
+            p=float(p[k]),
+            may_be_best=not excluded[k],
+            rival=names[int(best_other[k])],
+        )
+        for k in range(count)
+    ]
+
+
+def _without_value(name: str) -> Standing:
+    nothing = float("nan")
+    return Standing(name, nothing, nothing, nothing, nothing, 1.0, may_be_best=False, rival=None)
