@@ -11,7 +11,7 @@ from ground_truth.types import Dataset
 
 
 def dataset_fingerprint(dataset: Dataset) -> str:
-    """Return a hash of the files as they are indexed, the queries, the annotations and the scope."""
+    """Return a hash of the files, the queries, the annotations, what is hidden and the scope."""
     digest = hashlib.sha256()
     for repository in sorted(dataset.repositories, key=lambda repository: repository.name):
         _update(digest, [repository.name, fingerprint(repository)])
@@ -19,6 +19,8 @@ def dataset_fingerprint(dataset: Dataset) -> str:
         _update(digest, list(astuple(query)))
     for note in dataset.annotations:
         _update(digest, list(astuple(note)))
+    for span in dataset.hidden:
+        _update(digest, ["hidden", *span])
     _update(digest, [dataset.scope])
     return digest.hexdigest()
 
