@@ -130,7 +130,9 @@ def _parts(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Return a word without the endings that a question and a name differ by: caches, cached and caching are one."""
+    """Return a word without the endings that a question and a name differ by: caching is cache, retried is retry."""
+    if word.endswith(("ied", "ies")) and len(word) > 5:
+        return word[:-3] + "y"
     for ending in ("ingly", "edly", "ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             word = word.removesuffix(ending)

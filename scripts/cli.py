@@ -15,6 +15,7 @@ _VERBS = {
     "compare": "which chunker retrieves better, by how much, and is that real?",
     "chunk": "see where a chunker cuts",
     "qrels": "which chunks answer each query, by a named overlap rule",
+    "annotate": "mark the lines that answer your questions; check marked lines",
     "mine": "make queries from a repository that has no labels",
     "score": "measure TREC runs against qrels",
     "report": "build the report again, or merge several runs",

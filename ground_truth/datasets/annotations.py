@@ -55,24 +55,8 @@ class Annotations:
 
         A row that keeps an anchor, or that names a commit while ``ref`` asks for another, has its lines found again.
         """
-        path, root = Path(self.path).expanduser(), Path(self.root).expanduser()
-        if not root.is_dir():
-            raise UsageError(f"root {self.root!r} is not a folder: write root=FOLDER with the repository")
-        skips = Skips(self.problems)
-        rows = _with_default_repo(read_rows(path, skips=skips), root)
-        folders = _folders(root, rows, path)
-        marked_at = {row.number: row.value.commit for row in rows}
-        if self.ref is not None:
-            rows = [_at(row, resolve_ref(_clone(folders[row.value.repo]), self.ref)) for row in rows]
-        groups: dict[_Corpus, list[Row]] = {}
-        for row in rows:
-            groups.setdefault(_Corpus(row.value.repo, row.value.commit, row.value.mask), []).append(row)
-        _check_masks(path, groups)
-        opened = {corpus: _open(folders[corpus.repo], corpus, group) for corpus, group in groups.items()}
-        fits: list[Fit] = []
-        for corpus, group in groups.items():
-            old = _OldTexts(folders[corpus.repo], marked_at, now=corpus.commit)
-            fits += fit_rows(group, opened[corpus], repo=corpus.repo, old_text=old)
+        path, skips = Path(self.path).expanduser(), Skips(self.problems)
+        groups, opened, fits = _read(path, Path(self.root).expanduser(), ref=self.ref, skips=skips)
         usable = _usable(path, fits, skips)
         named = {row.value.query_id: corpus for corpus, group in groups.items() for row in group}
         queries = queries_of(usable)
@@ -94,6 +78,43 @@ class Annotations:
                 **_followed(fits),
             },
         )
+
+
+class _Read(NamedTuple):
+    """An annotation file beside its repositories."""
+
+    groups: dict[_Corpus, list[Row]]
+    opened: dict[_Corpus, Repository]
+    fits: list[Fit]
+
+
+def fits_of(path: Path, root: Path) -> list[tuple[Fit, Repository]]:
+    """Return every row of an annotation file with its verdict and the repository it is about, in file order."""
+    read = _read(path, root, ref=None, skips=Skips("error"))
+    corpora = {row.number: corpus for corpus, group in read.groups.items() for row in group}
+    ordered = sorted(read.fits, key=lambda fit: fit.row.number)
+    return [(fit, read.opened[corpora[fit.row.number]]) for fit in ordered]
+
+
+def _read(path: Path, root: Path, *, ref: str | None, skips: Skips) -> _Read:
+    """Return the rows with the repositories that they name, each row's lines looked for."""
+    if not root.is_dir():
+        raise UsageError(f"root {str(root)!r} is not a folder: write root=FOLDER with the repository")
+    rows = _with_default_repo(read_rows(path, skips=skips), root)
+    folders = _folders(root, rows, path)
+    marked_at = {row.number: row.value.commit for row in rows}
+    if ref is not None:
+        rows = [_at(row, resolve_ref(_clone(folders[row.value.repo]), ref)) for row in rows]
+    groups: dict[_Corpus, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(_Corpus(row.value.repo, row.value.commit, row.value.mask), []).append(row)
+    _check_masks(path, groups)
+    opened = {corpus: _open(folders[corpus.repo], corpus, group) for corpus, group in groups.items()}
+    fits: list[Fit] = []
+    for corpus, group in groups.items():
+        old = _OldTexts(folders[corpus.repo], marked_at, now=corpus.commit)
+        fits += fit_rows(group, opened[corpus], repo=corpus.repo, old_text=old)
+    return _Read(groups, opened, fits)
 
 
 class _OldTexts:
