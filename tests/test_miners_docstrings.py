@@ -160,11 +160,33 @@ def test_a_question_of_many_places_is_not_asked(tmp_path: Path) -> None:
             "Opens the File for reading.",
         ),
         ("@param x only a tag", ""),
+        ("Public: Move the file.\n\nname - The String name.", "Move the file."),
+        ("{@link Foo bar} of {@code x} and {@link #baz}. <p>More.", "bar of x and baz."),
+        ("Returns the [`Option<T>`] of [a](b.md) <https://e.org>", "Returns the Option<T> of a"),
+        ("\\brief Opens the \\c file.\n\\param x the x", "Opens the file."),
+        ("Looks up 'Data.Map' by @key@.", "Looks up Data.Map by key."),
+        ("Reads the rows\nCaller owns the memory", "Reads the rows"),
+        ("Opens the door of the house\nReturns whether it was open", "Opens the door of the house."),
+        ("The three colours are:", "The three colours are"),
     ],
 )
 def test_the_query_is_prose_without_markup(doc: str, query: str) -> None:
     """Roles, tags, and lists of parameters are gone."""
     assert query_text(doc) == query
+
+
+@pytest.mark.parametrize(
+    ("doc", "name", "query"),
+    [
+        ("Walk calls f for each node.", "Walk", "calls f for each node."),
+        ("Tree.Walk() calls f for each node.", "Walk", "calls f for each node."),
+        ("walk - calls f for each node.", "walk", "calls f for each node."),
+        ("Find the node of a key.", "Find", "Find the node of a key."),
+    ],
+)
+def test_the_name_of_the_definition_is_not_asked(doc: str, name: str, query: str) -> None:
+    """A text that opens with the name goes without it, unless the name is the sentence's verb."""
+    assert query_text(doc, name) == query
 
 
 @pytest.mark.parametrize(
@@ -174,6 +196,10 @@ def test_the_query_is_prose_without_markup(doc: str, query: str) -> None:
         ("word " * 61, "too long"),
         ("Deprecated since version two point three", "says nothing about the code"),
         ("读取文件 并且 返回 所有 行", "not English prose"),
+        ("Public API for reading members", "says nothing about the code"),
+        ("Initialize the parser of tables", "constructor phrase"),
+        ("x: the rows of a table", "list of parameters"),
+        ("Return the value of it", "says too little"),
         ("Opens a file and reads it", ""),
     ],
 )

@@ -30,6 +30,11 @@ def mine_comments(repository: Repository, *, limit: int | None = None, seed: int
     Hidden are all comments that describe the statements below them, not only those that became queries: no chunk has an
     advantage, and what is hidden depends on neither the seed nor the cap.
     """
+    return harvest_comments(repository).mined(limit=limit, seed=seed)
+
+
+def harvest_comments(repository: Repository) -> Harvest:
+    """Return everything in a repository that this kind could ask."""
     harvest = Harvest(repository.name, "comments")
     for source, file_reason in corpus_files(repository, harvest):
         lines = source.data.split(b"\n")
@@ -41,7 +46,7 @@ def mine_comments(repository: Repository, *, limit: int | None = None, seed: int
                 file_reason=file_reason,
                 reason=problem or found.problem or _size_reason(found.lines),
             )
-    return harvest.mined(limit=limit, seed=seed)
+    return harvest
 
 
 def hidden_comments(source: SourceFile) -> tuple[HiddenSpan, ...]:

@@ -22,6 +22,11 @@ def mine_docstrings(repository: Repository, *, limit: int | None = None, seed: i
     Hidden is the documentation of every definition, not only of those that became queries: no chunk has an advantage,
     and what is hidden depends on neither the seed nor the cap.
     """
+    return harvest_docstrings(repository).mined(limit=limit, seed=seed)
+
+
+def harvest_docstrings(repository: Repository) -> Harvest:
+    """Return everything in a repository that this kind could ask."""
     harvest = Harvest(repository.name, "docstrings")
     for source, file_reason in corpus_files(repository, harvest):
         harvest.hidden.extend(hidden_docstrings(source))
@@ -30,7 +35,7 @@ def mine_docstrings(repository: Repository, *, limit: int | None = None, seed: i
                 candidate = _candidate(source, definition)
                 reason = _reason(definition) or _text_reason(candidate.query, definition)
                 harvest.take(candidate, file_reason=file_reason, reason=reason)
-    return harvest.mined(limit=limit, seed=seed)
+    return harvest
 
 
 def _candidate(source: SourceFile, definition: Definition) -> Candidate:

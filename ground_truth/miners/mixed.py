@@ -7,19 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from chunkers.sources import Repository
-from ground_truth.miners.comments import mine_comments
-from ground_truth.miners.docstrings import mine_docstrings
+from ground_truth.miners.comments import harvest_comments
+from ground_truth.miners.docstrings import harvest_docstrings
+from ground_truth.miners.selection import Harvest
 from ground_truth.miners.types import LanguageShare, Mined
 
 CodeKind = Literal["docstrings", "comments"]
-_MINERS: Mapping[CodeKind, Callable[..., Mined]] = {"docstrings": mine_docstrings, "comments": mine_comments}
+_HARVESTS: Mapping[CodeKind, Callable[[Repository], Harvest]] = {
+    "docstrings": harvest_docstrings,
+    "comments": harvest_comments,
+}
 
 
 def mine_code(repository: Repository, kinds: Sequence[CodeKind], *, limit: int, seed: int = 0) -> Mined:
     """Return at most ``limit`` queries; what one kind cannot give, the others do."""
-    available = {kind: len(_MINERS[kind](repository, seed=seed).queries) for kind in kinds}
-    parts = _parts(available, limit)
-    found = [_MINERS[kind](repository, limit=parts[kind], seed=seed) for kind in kinds]
+    harvests = {kind: _HARVESTS[kind](repository) for kind in kinds}
+    parts = _parts({kind: len(harvest.questions) for kind, harvest in harvests.items()}, limit)
+    found = [harvest.mined(limit=parts[kind], seed=seed) for kind, harvest in harvests.items()]
     return Mined(
         queries=tuple(query for mined in found for query in mined.queries),
         annotations=tuple(note for mined in found for note in mined.annotations),

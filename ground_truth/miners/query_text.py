@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Callable
 
-from ground_truth.miners.english import FILLERS
+from ground_truth.miners.english import ARTICLES, FILLERS
 
 MIN_WORDS, MAX_WORDS = 4, 60
 MIN_CONTENT_WORDS = 3
@@ -51,7 +51,7 @@ _HTML_TAG = re.compile(
 _AUTOLINK = re.compile(r"<(?:https?|mailto):[^>\s]*>")
 _LINK = re.compile(r"!?\[([^\]\[]+)\](?:\([^)]*\)|\[[^\]]*\])")
 _SHORTCUT = re.compile(r"(?<!\w)\[\[?(`[^`\]]+`|[A-Za-z_][\w.:#]*(?:\(\))?)(?:\s[^\]]*)?\]\]?(?![\w(\[])")
-_RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{0,2}|`([^`]+)`_{1,2}")
+_RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{1,2}|`([^`]+)`_{1,2}")
 _HADDOCK = re.compile(r"(?<![\w'])'([A-Za-z_][\w.']*)'(?!\w)|(?<![\w@])@([^@\n]+)@(?!\w)")
 _MARKS = re.compile(r"[`*]+|(?<!\w)\+(?=\w+\+)|(?<=\w)\+(?!\w)|\|(?=\w+\|)|(?<=\w)\|")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<!cf\.)(?<!resp\.)\s+(?=[A-Z\"'(`])")
@@ -155,7 +155,8 @@ def _without_name(text: str, name: str) -> str:
         return text
     head, _, rest = text.partition(" ")
     bare = re.split(r"[.:#]+", re.sub(r"\(.*$", "", head.rstrip(":-–,")))[-1]
-    if bare != name or not rest:
+    # "Find the target" begins with the name by being a command.
+    if bare != name or not rest or rest.split()[0] in ARTICLES:
         return text
     rest = _AFTER_NAME.sub("", f" {rest}" if not rest.startswith(("-", "–", ":", "=")) else rest).strip()
     return re.sub(r"^(?:function|method) (?=\w+s )", "", rest)

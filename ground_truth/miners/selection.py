@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections import Counter
@@ -70,17 +71,22 @@ class Harvest:
         else:
             self._found.append(candidate)
 
+    @functools.cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """Every question that can be asked; ask for it when all files were seen."""
+        return tuple(self._questions())
+
     def mined(self, *, limit: int | None, seed: int) -> Mined:
         """Return at most ``limit`` queries, chosen by the seed alone, in file order."""
-        questions = list(self._questions())
+        questions = self.questions
         chosen = draw(questions, self.code, repo=self.repo, limit=limit, seed=seed)
-        self.dropped["over the cap"] += len(questions) - len(chosen)
+        over = Counter({"over the cap": len(questions) - len(chosen)})
         candidates = Counter(question.asked.language for question in questions)
         queries = Counter(question.asked.language for question in chosen)
         return Mined(
             tuple(Query(self._id(one.asked), one.asked.query, self.repo, kind=self.kind) for one in chosen),
             tuple(note for one in chosen for note in self._annotations(one)),
-            +self.dropped,
+            self.dropped + over,
             hidden=tuple(sorted(self.hidden)),
             languages={
                 language: LanguageShare(size, candidates[language], queries[language])
