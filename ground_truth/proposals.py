@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -76,7 +76,7 @@ class Proposals:
 
     def best(self, question: str, *, count: int) -> list[Place]:
         """Return the places with most evidence, best first; fewer where fewer share a word with the question."""
-        scores: Counter[int] = Counter()
+        scores: defaultdict[int, float] = defaultdict(float)
         evidence: dict[int, list[tuple[float, str]]] = {}
         for asked in question_words(question):
             holding = self._holding.get(asked.stem, ())
