@@ -11,6 +11,7 @@ from typing import ClassVar, get_args
 import numpy as np
 import pytest
 
+from evaluation.experiment.ranking_depth import EVERYTHING, largest_budgets
 from evaluation.measures import Measure, parse_measure
 from evaluation.measures.audit import specimen
 from evaluation.measures.audit_worlds import BINARY, RANKINGS, item_case
@@ -121,3 +122,20 @@ def test_words_say_what_a_value_means() -> None:
     assert parse_measure("lines_to_recall(0.8)").words == (
         "lines read until 80% of the code that answers has been shown"
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "tokens"),
+    [
+        (["ndcg@10", "relevant", "split_rate", "tokens_behind@5"], 8000),
+        (["naurc@20000tok", "recall@100"], 20_000),
+        (["naurc@4000tok", "recall@101"], EVERYTHING),
+        (["mrr"], EVERYTHING),
+        (["tokens_to_recall(0.8)"], EVERYTHING),
+        (["file_rr"], EVERYTHING),
+    ],
+)
+def test_rankings_are_kept_as_deep_as_any_measure_looks(names: list[str], tokens: int) -> None:
+    """A measure over all results, or over more than are always kept, sees them whatever the budgets of others are."""
+    chosen = [parse_measure(name) for name in names]
+    assert largest_budgets(chosen, [250, 8000])["tokens"] == tokens

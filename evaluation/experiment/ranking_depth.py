@@ -14,14 +14,30 @@ from indexing.types import Hit
 LEAST = 100
 """Ranks that are always kept."""
 
+EVERYTHING = 10**12
+"""Tokens that no ranking has."""
+
 
 def largest_budgets(measures: Iterable[Measure], curve: Sequence[int]) -> dict[SizeUnit, int]:
-    """Return, for each unit, the largest budget that a measure or the curve, which is in tokens, reads."""
+    """Return, for each unit, the largest budget that a measure or the curve, which is in tokens, reads.
+
+    A measure that looks at more ranks than are kept anyway, or at all of them, has a budget that nothing spends: its
+    value must not depend on what other measures read.
+    """
     largest: dict[SizeUnit, int] = {"tokens": max(curve, default=0)}
     for measure in measures:
         for unit in measure.units:
             largest[unit] = max(measure.budget or 0, largest.get(unit, 0))
+        if _looks_beyond(measure):
+            largest["tokens"] = EVERYTHING
     return largest
+
+
+def _looks_beyond(measure: Measure) -> bool:
+    """Say whether the measure looks at ranks that need not be kept for any budget."""
+    if measure.budget is not None or measure.direction == "none" or "chunks" in measure.needs:
+        return False
+    return measure.cutoff is None or measure.cutoff > LEAST
 
 
 def ranks_to_keep(
