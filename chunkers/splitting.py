@@ -20,6 +20,8 @@ def line_span(newlines: np.ndarray, start: int, end: int) -> Span:
 
 
 def _chunk(source: SourceFile, piece: Piece, newlines: np.ndarray) -> Chunk:
+    if not 0 <= piece.start <= piece.end <= len(source.data):
+        raise ValueError(f"a piece from byte {piece.start} to {piece.end} is not in a file of {len(source.data)} bytes")
     return Chunk(
         repo=source.repo,
         path=source.path,

@@ -245,3 +245,13 @@ def test_a_package_that_is_not_installed_is_named() -> None:
     """The error says which package, and what to do."""
     with pytest.raises(UsageError, match="'no_such_package' is not installed"):
         Installed(packages="click,no_such_package").load()
+
+
+@pytest.mark.parametrize(
+    "symbol", ["::=", "==", "!=", "<=", ">=", "=>", "->", "<-", "&&", "||", " = ", " | ", "{", "}", ")(", "a[i]", "$x"]
+)
+def test_a_sentence_with_a_symbol_of_code_is_not_prose(symbol: str) -> None:
+    """A grammar rule, a comparison or an arrow makes a formula of a sentence that is a good query without it."""
+    sentence = "Parse the rule {}and return every name that it defines"
+    assert unfit(sentence.format("")) == ""
+    assert unfit(sentence.format(f"{symbol} ")) == "not English prose"

@@ -19,7 +19,7 @@ class Lab:
     def __init__(self, chunkbench: Command, repository: Path) -> None:
         self._run, self.repository = chunkbench, repository
         self.file = repository.parent / "experiment.toml"
-        self.rule, self.size = "any", 120
+        self.rule, self.size, self.more = "any", 120, ""
 
     def run(self, verb: str, *options: object) -> Outcome:
         """Run the verb on the experiment as it is now."""
@@ -29,7 +29,7 @@ class Lab:
             f'chunkers = ["fixed-lines:lines=5", {{name = "cast", size = {self.size}}}]\n'
             'embedders = ["hashing"]\nretrievers = ["dense"]\n'
             f'measures = ["ndcg@5"]\nrule = "{self.rule}"\nflips = 100\n'
-            '[run]\nengine = "serial"\n'
+            f'{self.more}[run]\nengine = "serial"\n'
         )
         return self._run(verb, self.file, *options)
 
@@ -106,6 +106,36 @@ def test_explain_names_the_input_that_changed(lab: Lab) -> None:
     first = lab.explained().splitlines()[0]
     assert first.startswith("chunk: will run; corpus was")
     assert first.endswith("(a source file was changed, added or removed)")
+
+
+def test_a_cell_is_explained_by_its_name_or_by_one_of_its_specs(lab: Lab) -> None:
+    """The name as the plan writes it means one cell; a spec means all that have it; a part of a spec means none."""
+    (dataset,) = {cell["dataset"] for cell in lab.run("plan", "--json").json["cells"]}
+    name = f"{dataset} × cast:size=120 × hashing × dense"
+    one = lab.run("plan", "--explain", name, "--json")
+    assert one.code == 0, one.err
+    assert list(one.json) == [name]
+    both = lab.run("plan", "--explain", dataset, "--json").json
+    assert list(both) == [name.replace("cast:size=120", "fixed-lines:lines=5"), name]
+    nearly = lab.run("plan", "--explain", name.replace("120", "121"))
+    assert nearly.code == 2
+    assert f"Did you mean {name!r}" in nearly.err
+    assert lab.run("plan", "--explain", "size=120").code == 2
+
+
+def test_every_input_that_differs_is_explained_by_its_own_name(lab: Lab) -> None:
+    """Nested inputs have dotted names, lists compare by what they hold, and what is new was None before."""
+    lab.compare()
+    lab.more = "budgets = [100, 200]\ndepth = 200\n"
+    lines = lab.explained().splitlines()
+    assert lines[0] == "chunk: cached"
+    retrieve = [line for line in lines if line.startswith("retrieve")]
+    assert [line.split()[3] for line in retrieve] == ["budgets.tokens", "depth"]
+    assert retrieve[1] == "retrieve: will run; depth was 1000 and is 200"
+    score = [line for line in lines if line.startswith("score")]
+    assert "score: will run; budgets was [250, 500, 1000, 2000, 4000, 8000] and is [100, 200]" in score
+    assert any(line.startswith("score: will run; ranking was ") and line.endswith(" (see retrieve)") for line in score)
+    assert len(score) == 2
 
 
 def test_an_unknown_cell_is_refused_with_the_known_ones(lab: Lab) -> None:

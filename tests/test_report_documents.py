@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -93,3 +94,30 @@ def test_csv_is_unrounded_and_reads_back() -> None:
     pairs = list(csv.DictReader(io.StringIO(comparisons_csv(views(results)))))
     assert len(pairs) == 6
     assert {"a", "b", "difference", "p_alone", "decision", "seed", "flips"} <= pairs[0].keys()
+
+
+def _cells_of(text: str, title: str) -> list[list[str]]:
+    """Return the rows of the Markdown table below a title, header and rule left out."""
+    lines = text[text.index(f"### {title}") :].splitlines()[2:]
+    table = list(itertools.takewhile(lambda line: line.startswith("|"), lines))
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table[2:]]
+
+
+def test_markdown_and_latex_mark_the_best_of_each_column_and_nothing_else() -> None:
+    """Bold is what has the best mean of its measure, the first row in the headline; sizes and intervals never are."""
+    results = simulated_results(edges=(0.0, 0.3, 0.1, -0.2))
+    (view,) = views(results)
+    rows = _cells_of(markdown([view]), "Measures on gold text")
+    assert [row[0] for row in rows] == [row.chunker for row in view.rows]
+    columns = {1: view.headline, **{3 + k: name for k, name in enumerate(view.fair) if k}}
+    for column in range(len(rows[0])):
+        bold = {place for place, row in enumerate(rows) if row[column].startswith("**") and row[column].endswith("**")}
+        if column not in columns:
+            assert bold == set()
+            continue
+        means = [row.mean(columns[column]) or 0.0 for row in view.rows]
+        assert bold == {place for place, mean in enumerate(means) if mean == max(means)}
+    assert rows[0][1].startswith("**")
+    assert r"\textbf{" + rows[0][1].strip("*") + "}" in latex([view])
+    assert latex([view]).count(r"\textbf{") == sum(cell.startswith("**") for row in rows for cell in row)
+    assert "**" not in "".join(map("".join, _cells_of(markdown([view]), "Published protocol")))
