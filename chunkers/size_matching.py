@@ -36,7 +36,7 @@ def parse_target(text: str) -> SizeLimit:
 
 
 def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit, *, chunker: Chunker | None = None) -> Match:
-    """Return the chunker of this spec, or the one given, with the limit that brings its mean size nearest to the target.
+    """Return the chunker of this spec, or the one given, with the limit that brings its mean size nearest the target.
 
     The limit is found by bisection, since larger limits make larger chunks. A chunker without a limit, or one that
     cannot come within 2 % whatever its limit (definitions are as large as they are), is an error that says so.

@@ -105,7 +105,7 @@ class ExperimentConfig(BaseModel):
     match_size: str | None = Field(
         None,
         description="Choose each chunker's limit so that mean chunk sizes agree: nws=1200, tokens=300, or a chunker "
-        "such as fixed-lines:lines=50 whose mean is the target. The default chunkers are matched to fixed-lines:lines=50.",
+        "such as fixed-lines:lines=50 whose mean is the target, as it is for the default chunkers.",
     )
     embedders: Specs = ("minilm",)
     retrievers: Specs = ("dense", "bm25", "hybrid")
