@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from chunkers.errors import UsageError
 from chunkers.plugins import Spec, nearest
 from evaluation.run_options import RunOptions
-from evaluation.statistics.types import TestName
+from evaluation.statistics.types import TestName, Weight
 
 DEFAULT_CHUNKERS = ("cast", "recursive", "fixed-lines:lines=50", "fixed-nws")
 DEFAULT_SIZE = "fixed-lines:lines=50"
@@ -129,7 +129,15 @@ class ExperimentConfig(BaseModel):
         None, gt=0, description="At most this many queries of each dataset, drawn by the seed and the queries' ids."
     )
     seed: int = 0
-    test: TestName = Field("t", description="The procedure behind every p and interval.")
+    weight: Weight = Field(
+        "repository", description="What counts once in a mean: each repository, or each query; both are in the results."
+    )
+    margin: float = Field(
+        2.0,
+        gt=0,
+        description="Differences within this are practically the same: points of a share, else per cent of the mean.",
+    )
+    test: TestName = Field("t", description="The procedure behind every p and interval: t, or sign-flip.")
     flips: int = Field(100_000, gt=99, description="Sign flips, where the test is sign-flip.")
     depth: int = Field(
         1000, ge=100, description="Results searched per query, at least 100; those that no budget reads are not kept."

@@ -1,36 +1,62 @@
-"""Means with intervals and paired comparisons, made from the per-query scores of a results value."""
+"""Means with intervals, comparisons and the sets that may be best, made from the per-query scores of a results value."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from evaluation.config import ExperimentConfig
 from evaluation.measures import Measure, parse_measure
-from evaluation.measures.evaluate import median
+from evaluation.results.axes import Alternatives, alternatives
 from evaluation.results.document import json_number
-from evaluation.results.types import CellRecord, ComparisonRecord, MeasureSummary, Results
-from evaluation.statistics.compare import compare_pairs
-from evaluation.statistics.intervals import mean_interval
+from evaluation.results.overall import overall
+from evaluation.results.types import BestRecord, CellRecord, ComparisonRecord, MeasureSummary, Results
+from evaluation.statistics import best_set, compare_pairs, mean_interval
 
 
 def with_statistics(results: Results) -> Results:
-    """Return the results with intervals for every cell and comparisons of the chunkers for every measure."""
-    cells = tuple(_with_intervals(results, cell) for cell in results.cells)
-    return replace(results, cells=cells, comparisons=tuple(_comparisons(replace(results, cells=cells))))
+    """Return the results with intervals for every cell, and with what can be said of cells that differ in one axis."""
+    results = replace(results, cells=tuple(_with_intervals(results, cell) for cell in results.cells))
+    groups = list(alternatives(results.cells))
+    return replace(
+        results,
+        comparisons=tuple(record for group in groups for record in _compare(results, group)),
+        best=tuple(record for group in groups for record in _best(results, group)),
+        overall=overall(results),
+    )
+
+
+def margin_of(measure: Measure, config: ExperimentConfig, mean: float) -> float:
+    """Return the margin in the measure's own unit: points of a share, else that many per cent of the mean."""
+    return config.margin / 100 * (1.0 if measure.unit == "share" else abs(mean))
+
+
+def statistics_options(measure: Measure, config: ExperimentConfig) -> dict[str, Any]:
+    """Return what every procedure is told of a measure and of the experiment."""
+    return {
+        "weight": config.weight,
+        "higher_is_better": measure.direction != "lower",
+        "value_range": measure.range,
+        "test": config.test,
+        "flips": config.flips,
+        "seed": config.seed,
+    }
 
 
 def _with_intervals(results: Results, cell: CellRecord) -> CellRecord:
-    clusters = [query.cluster for query in results.queries_of(cell.key.dataset)]
+    clusters = results.clusters_of(cell.key.dataset)
+    other = "query" if results.config.weight == "repository" else "repository"
     measures = {}
     for name, values in cell.scores.items():
         measure = parse_measure(name)
         if measure.centre == "median":
             measures[name] = _median_summary(measure, values)
             continue
+        interval = mean_interval(values, clusters, weight=results.config.weight, value_range=measure.range)
         least, most = measure.range
-        interval = mean_interval(values, clusters, value_range=(least, most))
         measures[name] = MeasureSummary(
             mean=json_number(interval.mean),
             # With few queries Student's t reaches beyond what the measure can be.
@@ -40,6 +66,7 @@ def _with_intervals(results: Results, cell: CellRecord) -> CellRecord:
             scored=interval.n,
             undefined=interval.undefined,
             caveat=interval.caveat,
+            other_mean=json_number(mean_interval(values, clusters, weight=other).mean),
         )
     return replace(cell, measures=measures)
 
@@ -59,31 +86,36 @@ def _median_summary(measure: Measure, values: np.ndarray) -> MeasureSummary:
     )
 
 
-def _comparisons(results: Results) -> Iterator[ComparisonRecord]:
-    """Compare chunkers within each dataset, embedder and retriever, on the same queries."""
-    config = results.config
-    groups: dict[tuple[str, str, str], list[CellRecord]] = {}
-    for cell in results.cells:
-        if cell.status == "ok":
-            groups.setdefault((cell.key.dataset, cell.key.embedder, cell.key.retriever), []).append(cell)
-    for (dataset, embedder, retriever), cells in groups.items():
-        if len(cells) < 2:
-            continue
-        clusters = [query.cluster for query in results.queries_of(dataset)]
-        names = [cell.key.chunker for cell in cells]
-        family = config.baseline if config.baseline in names else None
-        for measure in config.measures:
-            if parse_measure(measure).centre == "median":
-                continue  # differences exist only where both got there, and their mean would hide who did not
-            found = compare_pairs(
-                np.array([cell.scores[measure] for cell in cells]),
-                clusters,
-                names=names,
-                family=family or "all",
-                flips=config.flips,
-                seed=config.seed,
-                test=config.test,
-                higher_is_better=parse_measure(measure).direction == "higher",
-                value_range=parse_measure(measure).range,
-            )
-            yield from (ComparisonRecord(dataset, embedder, retriever, measure, each) for each in found)
+def _compare(results: Results, group: Alternatives) -> Iterator[ComparisonRecord]:
+    config, clusters = results.config, results.clusters_of(group.setting.dataset)
+    family = config.baseline if group.axis == "chunker" and config.baseline in group.names else "all"
+    for name in _compared(config):
+        measure, scores = parse_measure(name), np.array([cell.scores[name] for cell in group.cells])
+        found = compare_pairs(
+            scores,
+            clusters,
+            names=group.names,
+            family=family or "all",
+            margin=margin_of(measure, config, _mean(scores)),
+            **statistics_options(measure, config),
+        )
+        yield from (ComparisonRecord(group.axis, *group.setting, name, each) for each in found)
+
+
+def _best(results: Results, group: Alternatives) -> Iterator[BestRecord]:
+    clusters = results.clusters_of(group.setting.dataset)
+    for name in _compared(results.config):
+        scores = np.array([cell.scores[name] for cell in group.cells])
+        options = statistics_options(parse_measure(name), results.config)
+        found = best_set(scores, clusters, names=group.names, **options)
+        yield BestRecord(group.axis, *group.setting, name, found)
+
+
+def _compared(config: ExperimentConfig) -> list[str]:
+    """Return the measures that have a mean: of a median's differences only those exist where both got there."""
+    return [name for name in config.measures if parse_measure(name).centre != "median"]
+
+
+def _mean(scores: np.ndarray) -> float:
+    defined = scores[~np.isnan(scores)]
+    return float(defined.mean()) if len(defined) else 0.0

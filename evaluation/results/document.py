@@ -14,11 +14,22 @@ from evaluation.config import ExperimentConfig
 from evaluation.measures.declared import MeasureFacts, declared
 from evaluation.measures.registry import remember_measure
 from evaluation.results.facts import ChunkFacts, DatasetRecord, JudgementFacts, SearchFacts, Truncation
-from evaluation.results.types import CellRecord, ComparisonRecord, Environment, MeasureSummary, Results
-from evaluation.statistics.types import Comparison
+from evaluation.results.types import (
+    BestRecord,
+    CellRecord,
+    ComparisonRecord,
+    Environment,
+    Interaction,
+    MeasureSummary,
+    Overall,
+    Results,
+    SettingBest,
+)
+from evaluation.statistics import BestSet, Comparison, Standing
 from evaluation.types import CellKey
 
 VERSION = 1
+_WHERE = ("axis", "dataset", "chunker", "embedder", "retriever", "measure")
 _CHUNK_KEYS = {field.name for each in (ChunkFacts, JudgementFacts) for field in dataclasses.fields(each)}
 
 
@@ -36,7 +47,10 @@ def to_json(results: Results) -> dict[str, Any]:
         "left_out": dict(results.left_out),
         "own_measures": [_plain(each) for each in results.own_measures],
         "cells": [_cell(cell) for cell in results.cells],
-        "comparisons": [comparison_row(each) for each in results.comparisons],
+        "comparisons": [comparison_row(each) for each in results.comparisons if each.axis == "chunker"],
+        "other_axes": [comparison_row(each) for each in results.comparisons if each.axis != "chunker"],
+        "best": [best_row(each) for each in results.best],
+        "overall": _overall(results.overall) if results.overall else None,
     }
 
 
@@ -64,8 +78,35 @@ def read_environment(found: Mapping[str, Any]) -> Environment:
 
 def comparison_row(record: ComparisonRecord) -> dict[str, Any]:
     """Return a comparison as one flat row."""
-    where = {name: getattr(record, name) for name in ("dataset", "embedder", "retriever", "measure")}
-    return where | {name: json_number(value) for name, value in record.found.row().items()}
+    return _where(record) | record.found.row()
+
+
+def best_row(record: BestRecord) -> dict[str, Any]:
+    """Return who may be best as one row."""
+    return _where(record) | record.found.row()
+
+
+def _where(record: ComparisonRecord | BestRecord) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in _WHERE}
+
+
+def _overall(found: Overall) -> dict[str, Any]:
+    one = found.interaction
+    return {
+        **{name: getattr(found, name) for name in ("measure", "chunkers", "may_be_best", "excluded")},
+        "settings": [{"setting": each.setting._asdict(), **each.found.row()} for each in found.settings],
+        "interaction": None
+        if one is None
+        else {
+            "a": one.a,
+            "b": one.b,
+            "first": one.first._asdict(),
+            "second": one.second._asdict(),
+            "in_first": json_number(one.in_first),
+            "in_second": json_number(one.in_second),
+            "change": one.change.row(),
+        },
+    }
 
 
 def json_number(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -111,7 +152,11 @@ def from_json(found: Mapping[str, Any], *, source: str) -> Results:
             environment=read_environment(found["environment"]),
             datasets=tuple(_read(DatasetRecord, row) for row in found["datasets"]),
             cells=tuple(_read_cell(row) for row in found["cells"]),
-            comparisons=tuple(_read_comparison(row) for row in found["comparisons"]),
+            comparisons=tuple(
+                _read_comparison(row) for row in (*found["comparisons"], *found.get("other_axes", ()))
+            ),
+            best=tuple(_read_best(row) for row in found.get("best", ())),
+            overall=_read_overall(found["overall"]) if found.get("overall") else None,
             budget_unit=str(found["budget_unit"]),
             own_measures=own,
             shard=found["config"].get("shard"),
@@ -139,10 +184,49 @@ def _read_cell(row: Mapping[str, Any]) -> CellRecord:
 
 
 def _read_comparison(row: Mapping[str, Any]) -> ComparisonRecord:
-    real = {name for name, hint in get_type_hints(Comparison).items() if hint is float}
-    values = {name: math.nan if value is None and name in real else value for name, value in row.items()}
-    where = {name: str(row[name]) for name in ("dataset", "embedder", "retriever", "measure")}
-    return ComparisonRecord(**where, found=_read(Comparison, values))
+    return ComparisonRecord(**_read_where(row), found=_read(Comparison, _with_nan(Comparison, row)))
+
+
+def _read_best(row: Mapping[str, Any]) -> BestRecord:
+    return BestRecord(**_read_where(row), found=_best_set(row))
+
+
+def _best_set(row: Mapping[str, Any]) -> BestSet:
+    standings = [_with_nan(Standing, each) for each in row["standings"]]
+    found: BestSet = _read(BestSet, {**_with_nan(BestSet, row), "standings": standings})
+    return found
+
+
+def _read_where(row: Mapping[str, Any]) -> dict[str, str]:
+    # Version 1 compared chunkers only, and did not say so.
+    return {name: str(row.get(name, {"axis": "chunker", "chunker": ""}.get(name, ""))) for name in _WHERE}
+
+
+def _read_overall(row: Mapping[str, Any]) -> Overall:
+    one = row["interaction"]
+    names = {name: tuple(map(str, row[name])) for name in ("chunkers", "may_be_best", "excluded")}
+    return Overall(
+        measure=str(row["measure"]),
+        **names,
+        settings=tuple(SettingBest(CellKey(**each["setting"]), _best_set(each)) for each in row["settings"]),
+        interaction=Interaction(
+            a=str(one["a"]),
+            b=str(one["b"]),
+            first=CellKey(**one["first"]),
+            second=CellKey(**one["second"]),
+            in_first=math.nan if one["in_first"] is None else float(one["in_first"]),
+            in_second=math.nan if one["in_second"] is None else float(one["in_second"]),
+            change=_read(Comparison, _with_nan(Comparison, one["change"])),
+        )
+        if one
+        else None,
+    )
+
+
+def _with_nan(kind: type, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row with NaN for null wherever the value is a plain number: JSON has no NaN."""
+    real = {name for name, hint in get_type_hints(kind).items() if hint is float}
+    return {name: math.nan if value is None and name in real else value for name, value in row.items()}
 
 
 def _read(kind: Any, row: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any of our dataclasses
@@ -169,12 +253,14 @@ def results_schema() -> dict[str, Any]:
         DatasetRecord,
         Environment,
         Comparison,
+        BestSet,
     )
     definitions: dict[str, Any] = {}
     for part in (*parts, ExperimentConfig):
         made = TypeAdapter(part).json_schema(ref_template="#/$defs/{model}", mode="serialization")
-        definitions |= made.pop("$defs", {})
-        definitions[part.__name__] = _nullable(made) if part is Comparison else made
+        inner = made.pop("$defs", {})
+        definitions |= {name: _nullable(each) if name == "Standing" else each for name, each in inner.items()}
+        definitions[part.__name__] = _nullable(made) if part in (Comparison, BestSet) else made
     # What has a default is written all the same.
     definitions = {name: {**each, **_required(each)} for name, each in definitions.items()}
     text, number = {"type": "string"}, {"type": "number"}
@@ -193,7 +279,7 @@ def results_schema() -> dict[str, Any]:
         "measures": {"type": "object", "additionalProperties": _ref(MeasureSummary)},
         "seconds": {"type": "object", "additionalProperties": number},
     }
-    where = dict.fromkeys(("dataset", "embedder", "retriever", "measure"), text)
+    where = dict.fromkeys(_WHERE, text)
     body = {
         "version": {"const": VERSION},
         "config": {"allOf": [_ref(ExperimentConfig)], "properties": {"shard": {"type": ["string", "null"]}}},
@@ -207,6 +293,9 @@ def results_schema() -> dict[str, Any]:
         "own_measures": {"type": "array", "items": _ref(MeasureFacts)},
         "cells": {"type": "array", "items": _object(cell)},
         "comparisons": {"type": "array", "items": {"allOf": [_object(where), _ref(Comparison)]}},
+        "other_axes": {"type": "array", "items": {"allOf": [_object(where), _ref(Comparison)]}},
+        "best": {"type": "array", "items": {"allOf": [_object(where), _ref(BestSet)]}},
+        "overall": {"type": ["object", "null"]},
     }
     definitions[ExperimentConfig.__name__].pop("additionalProperties", None)
     return {

@@ -14,7 +14,7 @@ from evaluation.config import ExperimentConfig
 from evaluation.measures.declared import MeasureFacts
 from evaluation.results.facts import ChunkFacts, DatasetRecord, JudgementFacts, SearchFacts
 from evaluation.run_options import RunOptions
-from evaluation.statistics.types import Comparison
+from evaluation.statistics import BestSet, Comparison
 from evaluation.types import CellKey
 
 _LONGEST_NAME = 200
@@ -69,6 +69,8 @@ class MeasureSummary:
     undefined: int
     caveat: str
     median: float | None = None
+    other_mean: float | None = None
+    """The mean under the other weight: each query counting once where each repository does, and the reverse."""
     """In place of the mean, where a query without a value never reached what is measured; None if half never did."""
 
 
@@ -107,13 +109,28 @@ class CellRecord:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRecord:
-    """Two cells of one setting that differ in their chunker, compared in one measure."""
+    """Two cells that differ in one axis, compared in one measure; their spec on that axis is empty here."""
 
+    axis: str
     dataset: str
+    chunker: str
     embedder: str
     retriever: str
     measure: str
     found: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class BestRecord:
+    """Which of the cells that differ in one axis may be the best in one measure."""
+
+    axis: str
+    dataset: str
+    chunker: str
+    embedder: str
+    retriever: str
+    measure: str
+    found: BestSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +144,46 @@ class Environment:
     """How the experiment was run; nothing here changes a number."""
 
 
+@dataclass(frozen=True, slots=True)
+class SettingBest:
+    """Who may be best in one setting, corrected for the number of settings."""
+
+    setting: CellKey
+    """The chunker is empty."""
+    found: BestSet
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """How much the difference of two chunkers changes from one setting to another."""
+
+    a: str
+    b: str
+    first: CellKey
+    second: CellKey
+    in_first: float
+    """Mean of a minus b there."""
+    in_second: float
+    change: Comparison
+    """In the first setting minus in the second, corrected for all pairs of settings of the same dataset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """One statement over several settings of the headline measure."""
+
+    measure: str
+    chunkers: tuple[str, ...]
+    """Those that were scored in every setting."""
+    settings: tuple[SettingBest, ...]
+    may_be_best: tuple[str, ...]
+    """Those that may be best in every setting."""
+    excluded: tuple[str, ...]
+    """Those that are shown not to be best in any setting."""
+    interaction: Interaction | None = None
+    """The largest change of a difference between two settings; None where no two share a dataset."""
+
+
 @dataclass(frozen=True)
 class Results:
     """An experiment's outcome: means and comparisons are made from the per-query scores that it carries."""
@@ -136,6 +193,9 @@ class Results:
     datasets: tuple[DatasetRecord, ...]
     cells: tuple[CellRecord, ...]
     comparisons: tuple[ComparisonRecord, ...] = ()
+    best: tuple[BestRecord, ...] = ()
+    overall: Overall | None = None
+    """One statement over all settings; None where there is only one."""
     queries: tuple[QueryRecord, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     """chunk id → text, for the chunks that `hits` name."""
@@ -153,6 +213,10 @@ class Results:
     def budgets(self) -> tuple[int, ...]:
         """The points of every cell's curve."""
         return self.config.budgets
+
+    def clusters_of(self, dataset: str) -> list[str]:
+        """Return the repository of each of a dataset's queries."""
+        return [query.cluster for query in self.queries_of(dataset)]
 
     def queries_of(self, dataset: str) -> tuple[QueryRecord, ...]:
         """Return the queries of one dataset, in the order of every cell's scores."""
