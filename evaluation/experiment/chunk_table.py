@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import time
 from collections import Counter
@@ -181,6 +182,7 @@ def _size_facts(chunks: ChunkTable) -> ChunkFacts:
         return ChunkFacts(sizes=histogram)
     return ChunkFacts(
         count=len(chunks),
+        fingerprint=hashlib.sha256("\n".join(chunks.ids).encode()).hexdigest()[:16],
         mean_nws=float(sizes.mean()),
         median_nws=float(np.median(sizes)),
         p95_nws=float(np.quantile(sizes, 0.95)),

@@ -83,7 +83,12 @@ def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
         ranking.setdefault(query.id, [])
     diagnostics = {name: float(np.mean(values)) for name, values in measured.items()}
     truncated = _truncated(lengths, how.encoder.max_tokens)
-    facts = SearchFacts(truncated, hidden_chunks=len(chunks) - searchable, diagnostics=diagnostics)
+    facts = SearchFacts(
+        uses_vectors=how.retriever.uses_vectors,
+        truncated=truncated,
+        hidden_chunks=len(chunks) - searchable,
+        diagnostics=diagnostics,
+    )
     return Retrieved(ranking, facts, seconds)
 
 
@@ -141,5 +146,5 @@ def load_retrieved(folder: Path) -> Retrieved:
         start += length
     found = json.loads((folder / "facts.json").read_text("utf-8"))
     cut_off = found["facts"].pop("truncated")
-    facts = SearchFacts(Truncation(**cut_off) if cut_off else None, **found["facts"])
+    facts = SearchFacts(truncated=Truncation(**cut_off) if cut_off else None, **found["facts"])
     return Retrieved(ranking, facts, found["seconds"])

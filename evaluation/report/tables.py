@@ -24,7 +24,7 @@ class Table:
 def ranking_table(view: View) -> Table:
     """Return the fair protocol: measures on gold text, with the size of what was indexed."""
     measures = view.fair
-    header = ["chunker", view.headline, "95 % interval", "group", *measures[1:], "chunks", "mean size", "p95 size"]
+    header = ["chunker", view.headline, "95 % interval", "mark", *measures[1:], "chunks", "mean size", "p95 size"]
     rows, best = [], set()
     for place, row in enumerate(view.rows):
         chunks = row.cell.chunks
@@ -34,7 +34,7 @@ def ranking_table(view: View) -> Table:
                 row.chunker,
                 score(view.headline, row.mean(view.headline)),
                 interval,
-                row.group,
+                row.mark,
                 *(score(name, row.mean(name)) for name in measures[1:]),
                 *(number(size, digits=0) for size in (chunks.count, chunks.mean_nws, chunks.p95_nws)),
             ]
@@ -66,26 +66,23 @@ def published_table(view: View) -> Table:
 
 def comparison_table(view: View) -> Table:
     """Return every comparison of the headline measure."""
-    intervals = ["corrected 95 % interval", "corrected p", "interval alone", "p alone"]
-    header = ["a", "b", "difference", *intervals, "d_z", "wins", "ties", "losses", "unit", "detectable", "answer"]
+    header = "a,b,difference,95 % interval,answer,p,p alone,without one,can show,wins,ties,losses,unit".split(",")
     rows = [
         [
             row.a,
             row.b,
             score(view.headline, row.difference, signed=True),
             span(view.headline, row.low, row.high, signed=True),
-            _p(row.p),
-            span(view.headline, row.low_alone, row.high_alone, signed=True),
-            _p(row.p_alone),
-            number(row.effect, digits=2),
+            f"{row.better} is better" if row.better else row.decision,
+            *(_p(value) for value in (row.p, row.p_alone)),
+            span(view.headline, row.without_one_low, row.without_one_high, signed=True),
+            score(view.headline, row.detectable),
             *(str(getattr(row, name)) for name in ("wins", "ties", "losses")),
             row.unit,
-            score(view.headline, row.detectable),
-            row.decision,
         ]
         for row in view.comparisons
     ]
-    return Table(f"All comparisons of {view.headline}", header, rows, words={0, 1, 11, 13})
+    return Table(f"All comparisons of {view.headline}", header, rows, words={0, 1, 4, 12})
 
 
 def health_table(view: View) -> Table:
@@ -112,9 +109,7 @@ def health_table(view: View) -> Table:
 
 def csv_rows(views: list[View]) -> tuple[list[str], list[dict[str, Any]]]:
     """Return one unrounded row per cell and measure, for a spreadsheet."""
-    header = "dataset,embedder,retriever,chunker,protocol,measure,mean,low,high,group,chunks,mean_nws,p95_nws".split(
-        ","
-    )
+    header = "dataset,embedder,retriever,chunker,protocol,measure,mean,low,high,mark,chunks,mean_nws,p95_nws".split(",")
     rows = []
     for view in views:
         for row in view.rows:
@@ -126,7 +121,7 @@ def csv_rows(views: list[View]) -> tuple[list[str], list[dict[str, Any]]]:
                     "protocol": "published" if is_published(measure) else "fair",
                     "measure": measure,
                     **{name: row.part(measure, name) for name in ("mean", "low", "high")},
-                    "group": row.group if measure == view.headline else "",
+                    "mark": row.mark if measure == view.headline else "",
                     **{name: getattr(row.cell.chunks, key) for name, key in sizes.items()},
                 }
                 for measure in view.measures

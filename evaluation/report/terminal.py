@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.report.formats import number, score, span, sparkline
-from evaluation.report.view import Row, View, views
+from evaluation.report.formats import measure_of, number, score, span, sparkline
+from evaluation.report.view import MAY_BE_BEST, Row, View, views
 from evaluation.results.types import Results
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _table(view: View, results: Results, *, wide: bool) -> Table:
     table.add_column("chunker", overflow="fold", no_wrap=False, max_width=None if wide else 36)
     table.add_column(_heading(view.headline), justify="right", no_wrap=True)
     table.add_column("95 %", justify="right", no_wrap=True, style="dim")
-    table.add_column("group", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for name in extra:
         table.add_column(_heading(name), justify="right", no_wrap=True)
     table.add_column("chunks", justify="right", no_wrap=True)
@@ -72,7 +72,7 @@ def _cells(row: Row, view: View, extra: list[str], *, wide: bool) -> list[Text]:
         Text(row.chunker),
         _marked(row, headline),
         Text(span(headline, row.part(headline, "low"), row.part(headline, "high")).replace(" … ", "…")),
-        Text(row.group),
+        Text(row.mark),
         *(_marked(row, name) for name in extra),
         Text(number(chunks.count, digits=0)),
         Text(number(chunks.mean_nws, digits=0)),
@@ -105,9 +105,26 @@ def _thinned(values: list[float]) -> list[float]:
 
 
 def _legend(view: View) -> str:
-    lines = ["★ best mean of its column; size: mean non-whitespace characters of a chunk; points of 100."]
-    if any(row.group in ("▲", "▼", "base") for row in view.rows):
-        lines.append("▲ better, ▼ worse than the baseline after correction, = no difference shown.")
-    elif any(row.group for row in view.rows):
-        lines.append("Chunkers that share a letter: no difference between them is shown.")
+    measure = measure_of(view.headline)
+    levels = _levels(view)
+    lines = [f"{measure.name}: {measure.words}{levels}."]
+    counts = "each repository" if view.config.weight == "repository" else "each query"
+    unit = "points of 100" if measure.unit == "share" else measure.unit
+    lines.append(f"{unit}, {counts} counting once; ★ best mean of its column; size: mean non-whitespace characters.")
+    if view.baseline:
+        lines.append("Against the baseline: ▲ better, ▼ worse, ≈ practically the same, ? undecided.")
+    elif any(row.mark for row in view.rows):
+        lines.append(f"{MAY_BE_BEST} may be the best.")
     return "\n".join(lines)
+
+
+def _levels(view: View) -> str:
+    """Return what a random and what a perfect ranking of the same chunks would score."""
+    judged = [row.cell.judgements for row in view.rows if view.headline in row.cell.judgements.chance]
+    if not judged:
+        return ""
+    low, high = (
+        sum(getattr(each, level).get(view.headline, 0.0) for each in judged) / len(judged)
+        for level in ("chance", "ceiling")
+    )
+    return f" (chance {score(view.headline, low)}, perfect ranking {score(view.headline, high)})"

@@ -9,9 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkers.errors import UsageError
+from evaluation.config import ExperimentConfig
 from evaluation.report.formats import is_published, lower_is_better
+from evaluation.results.facts import DatasetRecord
 from evaluation.results.types import CellRecord, QueryRecord, Results
-from evaluation.statistics import Comparison, letter_display
+from evaluation.statistics import BestSet, Comparison
+
+MAY_BE_BEST = "●"
 
 
 class Setting(NamedTuple):
@@ -19,12 +23,13 @@ class Setting(NamedTuple):
 
     dataset: str
     embedder: str
+    """Empty where the retriever uses no vectors."""
     retriever: str
 
     @property
     def title(self) -> str:
         """The setting in one line."""
-        return " · ".join(self)
+        return " · ".join(part for part in self if part)
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,8 @@ class Row:
 
     chunker: str
     cell: CellRecord
-    group: str
-    """Significance letters, or the mark of its comparison with the baseline."""
+    mark: str
+    """Whether it may be the best, or the mark of its comparison with the baseline."""
     best_in: frozenset[str]
     """Measures on gold text in which no chunker has a better mean; chunk ids give no order between chunkers."""
 
@@ -44,7 +49,7 @@ class Row:
         return self.part(measure, "median") if mean is None else mean
 
     def part(self, measure: str, name: str) -> float | None:
-        """Return the mean, median, low or high of a measure."""
+        """Return the mean, median, low, high or other_mean of a measure."""
         summary = self.cell.measures.get(measure)
         value: float | None = getattr(summary, name) if summary else None
         return value
@@ -67,10 +72,22 @@ class View:
     failed: tuple[CellRecord, ...]
     comparisons: tuple[Comparison, ...]
     """Of the headline measure."""
+    best: BestSet | None
+    """Who may be best in the headline measure; None where there is nothing to compare."""
     queries: tuple[QueryRecord, ...]
-    baseline: str | None
-    mined: bool
-    """Whether the queries were made from the code itself rather than asked by people."""
+    dataset: DatasetRecord | None
+    config: ExperimentConfig
+
+    @property
+    def baseline(self) -> str | None:
+        """The chunker that all others are compared with, where one was named and scored."""
+        named = self.config.baseline
+        return named if named in {row.chunker for row in self.rows} else None
+
+    @property
+    def mined(self) -> bool:
+        """Whether the queries were made from the code itself rather than asked by people."""
+        return self.dataset is not None and self.dataset.mined
 
     @property
     def fair(self) -> list[str]:
@@ -88,6 +105,10 @@ class View:
         """How many repositories the queries come from."""
         return len({query.cluster for query in self.queries})
 
+    def row(self, chunker: str) -> Row:
+        """Return the row of a chunker."""
+        return next(row for row in self.rows if row.chunker == chunker)
+
     def comparison(self, first: str, second: str) -> Comparison | None:
         """Return the comparison of two chunkers turned so that ``a`` is the first; None where it was not made."""
         for row in self.comparisons:
@@ -99,46 +120,67 @@ class View:
 
 
 def views(results: Results) -> list[View]:
-    """Return one view per setting, in the order of the cells."""
-    settings = dict.fromkeys(Setting(c.key.dataset, c.key.embedder, c.key.retriever) for c in results.cells)
+    """Return one view per setting, in the order of the cells; settings that differ in an unused embedder are one."""
+    settings = dict.fromkeys(_setting(cell) for cell in results.cells)
     return [_view(results, setting) for setting in settings]
+
+
+def _setting(cell: CellRecord) -> Setting:
+    key = cell.key
+    return Setting(key.dataset, key.embedder if cell.search.uses_vectors else "", key.retriever)
 
 
 def _view(results: Results, setting: Setting) -> View:
     headline = results.config.headline
-    cells = [c for c in results.cells if (c.key.dataset, c.key.embedder, c.key.retriever) == setting]
-    scored = [c for c in cells if c.status == "ok"]
-    measures = tuple(dict.fromkeys(name for c in scored for name in c.measures))
+    mine = [cell for cell in results.cells if _setting(cell) == setting]
+    # Cells that differ in an embedder that is not used are the same: the first stands for all.
+    cells = list({cell.key.chunker: cell for cell in reversed(mine)}.values())[::-1]
+    scored = [cell for cell in cells if cell.status == "ok"]
+    measures = tuple(dict.fromkeys(name for cell in scored for name in cell.measures))
     if scored and headline not in measures:
         raise UsageError(
             f"headline measure {headline!r} was not scored on {setting.dataset}: choose one of {', '.join(measures)}"
         )
+    embedder = cells[0].key.embedder if cells else ""
+    where = (setting.dataset, embedder, setting.retriever, headline)
     comparisons = tuple(
-        row.found
-        for row in results.comparisons
-        if (row.dataset, row.embedder, row.retriever, row.measure) == (*setting, headline)
+        record.found
+        for record in results.comparisons
+        if record.axis == "chunker" and (record.dataset, record.embedder, record.retriever, record.measure) == where
+    )
+    best = next(
+        (
+            record.found
+            for record in results.best
+            if record.axis == "chunker" and (record.dataset, record.embedder, record.retriever, record.measure) == where
+        ),
+        None,
     )
     sign = 1 if lower_is_better(headline) else -1
-    plain = [Row(c.key.chunker, c, "", frozenset()) for c in scored]
+    plain = [Row(cell.key.chunker, cell, "", frozenset()) for cell in scored]
     plain.sort(key=lambda row: (sign * (row.mean(headline) or 0.0), row.chunker))
-    baseline = results.config.baseline
-    groups = _groups([row.chunker for row in plain], comparisons, lower=lower_is_better(headline))
-    best = _best(plain, [name for name in measures if not is_published(name)])
-    rows = tuple(
-        Row(row.chunker, row.cell, groups.get(row.chunker, ""), frozenset(m for m in best if row.chunker in best[m]))
-        for row in plain
-    )
-    return View(
+    top = _best(plain, [name for name in measures if not is_published(name)])
+    view = View(
         setting=setting,
         headline=headline,
         measures=measures,
-        rows=rows,
-        failed=tuple(c for c in cells if c.status != "ok"),
+        rows=tuple(plain),
+        failed=tuple(cell for cell in cells if cell.status != "ok"),
         comparisons=comparisons,
+        best=best,
         queries=results.queries_of(setting.dataset),
-        baseline=baseline,
-        mined=any(each.mined for each in results.datasets if each.name == setting.dataset),
+        dataset=next((each for each in results.datasets if each.name == setting.dataset), None),
+        config=results.config,
     )
+    rows = tuple(
+        replace(
+            row,
+            mark=_mark(view, row.chunker),
+            best_in=frozenset(name for name, leaders in top.items() if row.chunker in leaders),
+        )
+        for row in plain
+    )
+    return replace(view, rows=rows)
 
 
 def _best(rows: Sequence[Row], measures: Sequence[str]) -> dict[str, set[str]]:
@@ -151,14 +193,15 @@ def _best(rows: Sequence[Row], measures: Sequence[str]) -> dict[str, set[str]]:
     return found
 
 
-def _groups(ranked: Sequence[str], comparisons: Sequence[Comparison], *, lower: bool) -> dict[str, str]:
-    """Return letters when all pairs were compared, else ▲ better, ▼ worse, = not shown against the baseline."""
-    if not comparisons:
-        return {}
-    if len(comparisons) == len(ranked) * (len(ranked) - 1) // 2 and len({row.b for row in comparisons}) > 1:
-        return letter_display(ranked, [(row.a, row.b) for row in comparisons if row.shown])
-    if len(ranked) == 2:
-        return letter_display(ranked, [(row.a, row.b) for row in comparisons if row.shown])
-    better = -1 if lower else 1
-    marks = {row.a: "=" if not row.shown else "▲" if better * row.difference > 0 else "▼" for row in comparisons}
-    return {**marks, comparisons[0].b: "base"}
+def _mark(view: View, chunker: str) -> str:
+    """Return ● for one that may be best; against a baseline ▲ better, ▼ worse, ≈ practically the same, ? undecided."""
+    if view.baseline is None:
+        return MAY_BE_BEST if view.best and chunker in view.best.may_be_best else ""
+    if chunker == view.baseline:
+        return "base"
+    found = view.comparison(chunker, view.baseline)
+    if found is None:
+        return ""
+    if found.shown:
+        return "▲" if found.better == chunker else "▼"
+    return "≈" if found.decision == "practically the same" else "?"

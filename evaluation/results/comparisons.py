@@ -1,4 +1,4 @@
-"""Means with intervals, comparisons and the sets that may be best, made from the per-query scores of a results value."""
+"""Means with intervals, comparisons and sets that may be best, made from the per-query scores of a results value."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from evaluation.config import ExperimentConfig
 from evaluation.measures import Measure, parse_measure
+from evaluation.measures.evaluate import median
 from evaluation.results.axes import Alternatives, alternatives
 from evaluation.results.document import json_number
 from evaluation.results.overall import overall
 from evaluation.results.types import BestRecord, CellRecord, ComparisonRecord, MeasureSummary, Results
-from evaluation.statistics import best_set, compare_pairs, mean_interval
+from evaluation.statistics import Weight, best_set, compare_pairs, mean_interval
 
 
 def with_statistics(results: Results) -> Results:
@@ -48,7 +49,7 @@ def statistics_options(measure: Measure, config: ExperimentConfig) -> dict[str, 
 
 def _with_intervals(results: Results, cell: CellRecord) -> CellRecord:
     clusters = results.clusters_of(cell.key.dataset)
-    other = "query" if results.config.weight == "repository" else "repository"
+    other: Weight = "query" if results.config.weight == "repository" else "repository"
     measures = {}
     for name, values in cell.scores.items():
         measure = parse_measure(name)

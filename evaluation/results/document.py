@@ -133,6 +133,7 @@ def _chunks(cell: CellRecord) -> dict[str, Any]:
         **_plain(cell.judgements),
         "truncated": _plain(truncated) if truncated else None,
         "hidden_chunks": cell.search.hidden_chunks,
+        "uses_vectors": cell.search.uses_vectors,
         **cell.search.diagnostics,
     }
 
@@ -152,9 +153,7 @@ def from_json(found: Mapping[str, Any], *, source: str) -> Results:
             environment=read_environment(found["environment"]),
             datasets=tuple(_read(DatasetRecord, row) for row in found["datasets"]),
             cells=tuple(_read_cell(row) for row in found["cells"]),
-            comparisons=tuple(
-                _read_comparison(row) for row in (*found["comparisons"], *found.get("other_axes", ()))
-            ),
+            comparisons=tuple(_read_comparison(row) for row in (*found["comparisons"], *found.get("other_axes", ()))),
             best=tuple(_read_best(row) for row in found.get("best", ())),
             overall=_read_overall(found["overall"]) if found.get("overall") else None,
             budget_unit=str(found["budget_unit"]),
@@ -169,7 +168,7 @@ def from_json(found: Mapping[str, Any], *, source: str) -> Results:
 
 def _read_cell(row: Mapping[str, Any]) -> CellRecord:
     chunks = row["chunks"]
-    search = {name: chunks[name] for name in ("truncated", "hidden_chunks") if name in chunks}
+    search = {name: chunks[name] for name in ("uses_vectors", "truncated", "hidden_chunks") if name in chunks}
     rest = {name: value for name, value in chunks.items() if name not in _CHUNK_KEYS and name not in search}
     return CellRecord(
         key=CellKey(*(str(row[name]) for name in CellKey._fields)),
@@ -269,6 +268,7 @@ def results_schema() -> dict[str, Any]:
         "properties": {
             "truncated": {"anyOf": [_ref(Truncation), {"type": "null"}]},
             "hidden_chunks": {"type": "integer", "minimum": 0},
+            "uses_vectors": {"type": "boolean"},
         },
     }
     cell = {

@@ -22,6 +22,8 @@ class ChunkFacts:
     """What a chunker made of the corpus: how many chunks, how large, and what it lost, doubled or could not cut."""
 
     count: int = 0
+    fingerprint: str = ""
+    """A hash of the chunks: chunkers that cut the corpus identically have the same."""
     mean_nws: float = 0.0
     median_nws: float = 0.0
     p95_nws: float = 0.0
@@ -56,6 +58,8 @@ class Truncation:
 class SearchFacts:
     """What a search says of itself."""
 
+    uses_vectors: bool = True
+    """Whether the embedder had a part in it."""
     truncated: Truncation | None = None
     hidden_chunks: int = 0
     """Chunks of which all text is hidden: they cannot be found."""

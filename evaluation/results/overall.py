@@ -27,7 +27,7 @@ def overall(results: Results) -> Overall | None:
         "flips": results.config.flips,
         "seed": results.config.seed,
     }
-    better = {"higher_is_better": measure.direction != "lower", "value_range": measure.range}
+    better: dict[str, Any] = {"higher_is_better": measure.direction != "lower", "value_range": measure.range}
     found = [
         SettingBest(
             group.setting,

@@ -1,0 +1,142 @@
+"""What a reader must know before believing the numbers, in words, where it is due."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from evaluation.report.formats import lower_is_better, plural
+from evaluation.report.view import View
+from evaluation.results.types import Results
+
+_DEFINITION_CHUNKERS = ("definitions", "functions", "declarations")
+_MANY = 0.05
+"""Share of files or rows from which a loss belongs on the first screen."""
+_FEW = 20
+_LARGE_BUDGET = 0.2
+
+
+def cautions(results: Results, views: Sequence[View]) -> list[str]:
+    """Return every caution that is due, once."""
+    found: list[str] = []
+    for view in views:
+        if view.rows:
+            for check in (
+                _smoke,
+                _unseen,
+                _gold_shape,
+                _main_language,
+                _budget,
+                _fallbacks,
+                _drops,
+                _by_budget,
+                _by_kind,
+            ):
+                found += check(view)
+    found += [f"{spec} was left out: {reason}." for spec, reason in results.left_out.items()]
+    return list(dict.fromkeys(found))
+
+
+def _smoke(view: View) -> Iterator[str]:
+    if view.setting.embedder.partition(":")[0] == "hashing":
+        yield "hashing is a smoke test, not a model: its numbers show that the pipeline runs and claim nothing."
+
+
+def _unseen(view: View) -> Iterator[str]:
+    shares = {row.chunker: row.cell.search.truncated.tokens for row in view.rows if row.cell.search.truncated}
+    most = max(shares.values(), default=0.0)
+    if most >= 0.005:
+        low = min(shares.values())
+        share = (
+            f"{100 * most:.0f} %" if round(100 * low) == round(100 * most) else f"{100 * low:.0f} to {100 * most:.0f} %"
+        )
+        yield f"{view.setting.embedder} does not see {share} of the tokens: what it cuts off is judged unread."
+
+
+def _gold_shape(view: View) -> Iterator[str]:
+    contestants = [row.chunker for row in view.rows if row.chunker.partition(":")[0] in _DEFINITION_CHUNKERS]
+    asked = sum(query.kind == "docstrings" for query in view.queries)
+    if contestants and asked:
+        yield (
+            f"the answer to {plural(asked, 'docstring query')} is one definition, which is exactly what "
+            f"{', '.join(contestants)} cuts: look at the other kinds of queries too."
+        )
+
+
+def _main_language(view: View) -> Iterator[str]:
+    shares = view.dataset.details.get("languages") if view.dataset else None
+    if not isinstance(shares, dict) or not shares:
+        return
+    main = max(shares, key=lambda language: shares[language].get("code_share", 0.0))
+    count = sum(query.language == main for query in view.queries)
+    if count < _FEW:
+        part = 100 * shares[main].get("code_share", 0.0)
+        yield (
+            f"{main} is {part:.0f} % of this code and has {plural(count, 'query')}: the verdict is about files that "
+            "have some."
+        )
+
+
+def _budget(view: View) -> Iterator[str]:
+    """Say where a budget is so large a part of a repository that reading at random finds much of the answer."""
+    names = [name for name in view.measures if name.startswith("recall@") and name.endswith("tok")]
+    for name in names:
+        levels = [row.cell.judgements.chance[name] for row in view.rows if name in row.cell.judgements.chance]
+        if levels and max(levels) > _LARGE_BUDGET:
+            yield (
+                f"the budget of {name.partition('@')[2].removesuffix('tok')} tokens is a large part of these "
+                f"repositories: a random ranking shows {100 * max(levels):.0f} % of the answer."
+            )
+
+
+def _fallbacks(view: View) -> Iterator[str]:
+    for row in view.rows:
+        chunks = row.cell.chunks
+        fallen = sum(chunks.fallbacks.values())
+        if chunks.files and fallen > _MANY * chunks.files:
+            reasons = ", ".join(chunks.fallbacks)
+            yield f"{row.chunker} cut {fallen:,} of {chunks.files:,} files some other way ({reasons})."
+        if chunks.failed_files:
+            yield f"{row.chunker} failed on {plural(len(chunks.failed_files), 'file')}: {chunks.failed_words}."
+
+
+def _drops(view: View) -> Iterator[str]:
+    details = view.dataset.details if view.dataset else {}
+    rows, skipped = details.get("rows"), details.get("skipped")
+    if isinstance(rows, int) and isinstance(skipped, dict) and sum(skipped.values()) > _MANY * rows:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
+        yield f"{sum(skipped.values()):,} of {rows:,} rows of {view.setting.dataset} were left out: {reasons}."
+
+
+def _by_budget(view: View) -> Iterator[str]:
+    """Say where another chunker leads at another budget."""
+    curves = {row.chunker: row.curve for row in view.rows if row.curve}
+    budgets = view.config.budgets
+    if len(curves) < 2 or not budgets:
+        return
+    leaders = [max(curves, key=lambda name: curves[name][place]) for place in range(len(budgets))]
+    if len(set(leaders)) > 1:
+        told = ", ".join(f"{name} at {_at(budgets, leaders, name)}" for name in dict.fromkeys(leaders))
+        yield f"{view.setting.title}: who leads in recall changes with the budget ({told} tokens)."
+
+
+def _at(budgets: Sequence[int], leaders: Sequence[str], name: str) -> str:
+    return " and ".join(f"{budget:,}" for budget, leader in zip(budgets, leaders, strict=True) if leader == name)
+
+
+def _by_kind(view: View) -> Iterator[str]:
+    """Say where another chunker leads on another kind of queries."""
+    counts = Counter(query.kind for query in view.queries)
+    if len(counts) < 2:
+        return
+    kinds = np.array([query.kind for query in view.queries])
+    pick = min if lower_is_better(view.headline) else max
+    leaders = {}
+    for kind in counts:
+        means = {row.chunker: float(np.nanmean(row.cell.scores[view.headline][kinds == kind])) for row in view.rows}
+        leaders[kind or "other"] = pick(means, key=lambda name: means[name])
+    if len(set(leaders.values())) > 1:
+        told = ", ".join(f"{name} on {kind}" for kind, name in leaders.items())
+        yield f"{view.setting.title}: the leader changes with the kind of query ({told})."
