@@ -130,10 +130,11 @@ def compare(
 ) -> PrintableResults:
     """Compare chunkers and return the results; ``print`` shows the table and the verdict.
 
-    ``source`` is a folder of code (its queries are mined, or come from the file ``annotations``), a dataset as a spec
-    or an object, several of these, or nothing: the embedded dataset. Chunkers, embedders, retrievers and measures are
-    specs or objects of your own. ``options`` are the keys of an experiment file, such as ``baseline`` or ``limit``.
-    ``engine="processes"`` uses ``jobs`` processes; a script that does so needs an ``if __name__ == "__main__":``.
+    ``source`` is a folder of code (its queries are mined, or come from the file ``annotations``), several folders, a
+    dataset as a spec or an object, several datasets, or nothing: the embedded dataset. Chunkers, embedders, retrievers
+    and measures are specs or objects of your own. ``options`` are the keys of an experiment file, such as ``baseline``
+    or ``limit``. ``engine="processes"`` uses ``jobs`` processes; a script that does so needs an
+    ``if __name__ == "__main__":``.
     """
     from evaluation.report.printable import compare_objects
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.tokens import cache_folder
+from indexing.identity import vectors_identity
 from indexing.shards import KEY_BYTES, Shard, append_block, disk_error, read_shard, salvage, shard_paths
 from indexing.types import Encoder, Vectors
 from indexing.usage import Use, note_use, uses
@@ -160,7 +161,7 @@ class EmbeddingCache:
 
     def group(self, encoder: Encoder, *, kind: str) -> Path:
         """Return the folder of the encoder's vectors of this kind."""
-        identity = encoder.identity()
+        identity = vectors_identity(encoder)
         written = json.dumps({"identity": identity, "kind": kind}, sort_keys=True, ensure_ascii=False)
         name = type(encoder).__name__.lower()
         return self.folder / f"{name}-{kind}-{hashlib.sha256(written.encode()).hexdigest()[:20]}"
@@ -276,7 +277,7 @@ class EmbeddingCache:
             group.mkdir(parents=True, exist_ok=True)
             note = group / "encoder.json"
             if not note.exists():
-                described: Mapping[str, Any] = {"kind": kind, "identity": dict(encoder.identity())}
+                described: Mapping[str, Any] = {"kind": kind, "identity": vectors_identity(encoder)}
                 note.write_text(json.dumps(described, indent=1, sort_keys=True) + "\n", "utf-8")
         except OSError as error:
             raise disk_error(error, self.folder) from error

@@ -11,7 +11,7 @@ import textwrap
 import venv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from conftest import MODULE
@@ -124,6 +124,19 @@ def test_a_dataset_object_is_compared_under_its_name(repository: Path) -> None:
     loaded = Annotations(path=str(repository.parent / "gold.jsonl"), root=str(repository)).load()
     results = cb.compare(loaded, chunkers=["fixed-lines:lines=5"], embedders=["hashing"])
     assert {cell.key.dataset for cell in results.cells} == {loaded.name}
+
+
+def test_several_folders_are_one_dataset_of_several_repositories(tmp_path: Path) -> None:
+    """As `chunkbench compare A B` makes it; two datasets stay two."""
+    code = 'def {0}(x):\n    """Turn the {0} knob of the machine."""\n    y = x\n    y += 1\n    return y\n\n\n'
+    for name, words in (("one", ("left", "right", "upper")), ("two", ("inner", "outer", "lower"))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.py").write_text("".join(map(code.format, words)))
+    how: dict[str, Any] = {"chunkers": ["fixed-lines:lines=5"], "embedders": ["hashing"], "retrievers": ["bm25"]}
+    together = cb.compare([tmp_path / "one", str(tmp_path / "two")], **how)
+    assert [len(each.repositories) for each in together.datasets] == [2]
+    apart = cb.compare([f"mined:root={tmp_path / name}" for name in ("one", "two")], **how)
+    assert [len(each.repositories) for each in apart.datasets] == [1, 1]
 
 
 OWN = """

@@ -10,11 +10,15 @@ import sys
 import textwrap
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import ClassVar
 
 import pytest
 from conftest import Command
 
+import chunkers
+import ground_truth
+import indexing
 from chunkers.errors import UsageError
 from chunkers.fixed_lines import FixedLines
 from chunkers.plugin_code import code_hash
@@ -22,6 +26,8 @@ from chunkers.plugins import Spec, identity
 from chunkers.registry import CHUNKERS
 from chunkers.types import Piece, SourceFile
 from evaluation.measures.registry import parse_measure
+from indexing.embedding_cache import EmbeddingCache
+from indexing.registry import ENCODERS
 
 ROOT = Path(__file__).parent.parent
 PARAGRAPHS = """
@@ -175,6 +181,29 @@ def test_the_code_of_a_namespace_package_is_that_of_its_modules(
     before = code_hash(type(CHUNKERS.create("spacious.own_chunker:Paragraphs")))
     (folder / "own_chunker.py").write_text(textwrap.dedent(PARAGRAPHS) + "# changed\n")
     assert code_hash(type(CHUNKERS.create("spacious.own_chunker:Paragraphs"))) != before
+
+
+EMBEDDER = """
+    from dataclasses import dataclass
+
+    from indexing.encoders.hashing import Hashing
+
+
+    @dataclass(frozen=True, kw_only=True)
+    class Own(Hashing):
+        def encode(self, texts, *, kind):
+            return super().encode([text.SPELLING() for text in texts], kind=kind)
+    """
+
+
+def test_vectors_of_a_changed_embedder_are_made_again(tmp_path: Path) -> None:
+    """Its author need not think of a version: the cache knows the file."""
+    cache, file, found = EmbeddingCache(tmp_path / "cache"), tmp_path / "own.py", []
+    for spelling in ("lower", "lower", "title"):
+        file.write_text(textwrap.dedent(EMBEDDER.replace("SPELLING", spelling)))
+        encoder = ENCODERS.create(f"{file}:Own")
+        found.append(cache.group(encoder, kind="document"))
+    assert found[0] == found[1] != found[2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -332,3 +361,23 @@ def test_a_measure_of_a_file_has_its_own_name(tmp_path: Path) -> None:
     (tmp_path / "taken.py").write_text(textwrap.dedent(MEASURE.replace("LABEL", "ndcg")))
     with pytest.raises(UsageError, match="give it a label of its own"):
         parse_measure(f"{tmp_path}/taken.py:Top,cutoff=5")
+
+
+@pytest.mark.parametrize("package", [chunkers, indexing, ground_truth])
+def test_packages_have_doors(package: ModuleType) -> None:
+    """Every name that a package offers is there, and no other."""
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nothing_like_this'"):
+        package.nothing_like_this  # noqa: B018 - the access is the test
+
+
+def test_doors_cost_nothing_until_they_are_opened() -> None:
+    """Importing the packages and the front door imports no numpy, no parser and no model."""
+    script = (
+        "import chunkbench, chunkers, indexing, ground_truth, sys;"
+        "print([name for name in ('numpy', 'tree_sitter', 'torch', 'faiss', 'pydantic') if name in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment)
+    assert done.stdout == "[]\n"

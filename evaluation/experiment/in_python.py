@@ -74,8 +74,15 @@ def _datasets(source: object, annotations: str | Path | None) -> _Axis:
         if annotations is not None:
             raise UsageError("annotations need the folder they are about: compare(folder, annotations=file)")
         return _Axis((), ())
+    if isinstance(source, (list, tuple)) and annotations is None and all(map(_is_folder, source)):
+        source = ";".join(map(str, source))  # one dataset of several repositories, as the command makes it
+        return _Axis((f"mined:root={source}",), ())
     found = [_dataset(each, annotations) for each in (source if isinstance(source, (list, tuple)) else [source])]
     return _Axis(tuple(each.spec for each in found), tuple(each for each in found if each.plugin is not None))
+
+
+def _is_folder(source: object) -> bool:
+    return isinstance(source, (str, Path)) and Path(source).is_dir()
 
 
 def _dataset(source: Any, annotations: str | Path | None) -> Spelled:  # noqa: ANN401 - whatever the caller has

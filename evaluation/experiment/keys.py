@@ -14,6 +14,7 @@ from evaluation.experiment.environment import package_version
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.store import StageKey
 from evaluation.measures.measure import Measure
+from indexing.identity import vectors_identity
 from indexing.types import Encoder, Retriever
 
 
@@ -43,7 +44,7 @@ def retrieve_key(
         "chunks": chunks.digest,
         "queries": dataset.queries,
         "hidden": dataset.hidden,
-        "embedder": encoder.identity() if encoder else None,
+        "embedder": vectors_identity(encoder) if encoder else None,
         "retriever": plugin_inputs(retriever),
         "depth": depth,
         "budgets": budgets,
@@ -82,7 +83,7 @@ def score_key(
         "rule": config.rule,
         "relevance": _relevance_of(dataset),
         "budgets": config.budgets,
-        "embedder": encoder.identity(),
+        "embedder": vectors_identity(encoder),
         "code": code_of("evaluation.experiment.scoring"),
     }
     return StageKey("score", inputs)

@@ -25,6 +25,7 @@ from evaluation.results.document import environment_json
 from evaluation.results.folder import read_results, write_results
 from evaluation.results.types import Results
 from ground_truth.registry import DATASETS
+from indexing.identity import vectors_identity
 
 _OF_THE_NIGHT = ("night.json", "night.md", "run.json")
 
@@ -59,7 +60,7 @@ def night_key(config: ExperimentConfig, session: Session, pins: Sequence[Pin]) -
             for each in pins
         ],
         "chunkers": [plugin_inputs(session.chunker(each)) for each in config.chunkers],
-        "embedders": [dict(session.encoder(each).identity()) for each in config.embedders],
+        "embedders": [vectors_identity(session.encoder(each)) for each in config.embedders],
         "retrievers": [plugin_inputs(session.retriever(each)) for each in config.retrievers],
         "code": code_of("evaluation.experiment.run"),
         "environment": environment_json(environment()),
