@@ -13,7 +13,7 @@ _TEST_FOLDERS = _TEST_WORDS | frozenset(
     " fixtures mock mocks e2e gtest googletest".split()
 )
 _TEST_NAME = re.compile(
-    r"^(?:test|tests|spec|specs|conftest|testing)\.\w+$|^(?:test|tests)[_-]|[._-](?:test|tests|spec|specs|unittest|e2e|bench)\."
+    r"^(?:test|tests|conftest)\.\w+$|^(?:test|tests)[_-]|[._-](?:test|tests|spec|specs|unittest|e2e|bench)\."
     r"|[a-z0-9](?:Test|Tests|TestCase|IT)\.[a-z]+$|^Test[A-Z]\w*\.[a-z]+$|Spec\.(?:scala|groovy|hs|php|swift)$|\.bats$"
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

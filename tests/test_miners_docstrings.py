@@ -168,6 +168,7 @@ def test_a_question_of_many_places_is_not_asked(tmp_path: Path) -> None:
         ("Reads the rows\nCaller owns the memory", "Reads the rows"),
         ("Opens the door of the house\nReturns whether it was open", "Opens the door of the house."),
         ("The three colours are:", "The three colours are"),
+        ("Calls the +name+ of a C++ function.", "Calls the name of a C++ function."),
     ],
 )
 def test_the_query_is_prose_without_markup(doc: str, query: str) -> None:

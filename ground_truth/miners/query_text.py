@@ -53,7 +53,8 @@ _LINK = re.compile(r"!?\[([^\]\[]+)\](?:\([^)]*\)|\[[^\]]*\])")
 _SHORTCUT = re.compile(r"(?<!\w)\[\[?(`[^`\]]+`|[A-Za-z_][\w.:#]*(?:\(\))?)(?:\s[^\]]*)?\]\]?(?![\w(\[])")
 _RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{1,2}|`([^`]+)`_{1,2}")
 _HADDOCK = re.compile(r"(?<![\w'])'([A-Za-z_][\w.']*)'(?!\w)|(?<![\w@])@([^@\n]+)@(?!\w)")
-_MARKS = re.compile(r"[`*]+|(?<!\w)\+(?=\w+\+)|(?<=\w)\+(?!\w)|\|(?=\w+\|)|(?<=\w)\|")
+_PAIRED = re.compile(r"(?<![\w+])\+([\w/.:]+)\+(?![\w+])|(?<!\w)\|(\w+)\|(?!\w)")
+_MARKS = re.compile(r"[`*]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<!cf\.)(?<!resp\.)\s+(?=[A-Z\"'(`])")
 _AFTER_NAME = re.compile(r"^(?:\([^)]*\))?\s*(?:\([\d,]+\)\s*)?(?:[:=–—]+|--?)?\s+")
 
@@ -146,6 +147,7 @@ def _prose(text: str) -> str:
     text = _RST_LINK.sub(lambda match: match[1] or match[2], text)
     text = _AUTOLINK.sub("", _LINK.sub(r"\1", text))
     text = _HADDOCK.sub(lambda match: match[1] or match[2], _SHORTCUT.sub(r"\1", text))
+    text = _PAIRED.sub(lambda match: match[1] or match[2], text)
     return " ".join(_MARKS.sub("", html.unescape(_HTML_TAG.sub(" ", text))).replace("\N{NO-BREAK SPACE}", " ").split())
 
 
