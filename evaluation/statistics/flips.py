@@ -15,7 +15,7 @@ _ROWS = 512
 """Comparisons whose flips are held in memory at once."""
 _LARGEST_LEVEL = 0.05
 _TIE = 1e-9
-"""Two sums count as equal within this share of their scale, so that rounding never breaks a tie."""
+"""A mean within this share of the largest value counts as 0, so that rounding never breaks a tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,39 +82,67 @@ def _subset_means(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the smallest and the largest subset means, and how many are at most and at least 0."""
     weights = samples.weights[rows]
-    parts = samples.values[rows] * weights
+    left, right = _factors(samples.values[rows] * weights)
     shared = bool((weights == weights[:1]).all())
-    left, right = _factors(parts)
-    slack = _TIE * np.abs(parts).sum(axis=1, keepdims=True)
-    smallest = np.full((len(parts), 0), np.inf)
-    largest = np.full((len(parts), 0), -np.inf)
-    below, above = np.zeros(len(parts), dtype=np.int64), np.zeros(len(parts), dtype=np.int64)
+    slack = _TIE * np.abs(samples.values[rows]).max(axis=1, initial=0.0, keepdims=True)
+    lowest, highest = _Smallest(keep), _Smallest(keep)
+    below, above = np.zeros(len(weights), dtype=np.int64), np.zeros(len(weights), dtype=np.int64)
     for bits in subsets:
-        sums = left @ (right @ bits)
-        sums[np.abs(sums) <= slack] = 0.0
         shares = (weights[:1] if shared else weights) @ bits
-        hollow = np.broadcast_to(shares <= _TIE, sums.shape)
-        below += (sums <= 0).sum(axis=1)
-        above += (sums >= 0).sum(axis=1)
-        means = sums / np.where(hollow, 1.0, shares)
-        smallest = _smallest(np.concatenate([smallest, np.where(hollow, -np.inf, means)], axis=1), keep)
-        largest = -_smallest(np.concatenate([-largest, np.where(hollow, -np.inf, -means)], axis=1), keep)
+        empty = shares <= _TIE
+        means = left @ (right @ bits)
+        means /= np.where(empty, 1.0, shares)
+        below += np.count_nonzero(means <= slack, axis=1)
+        above += np.count_nonzero(means >= -slack, axis=1)
+        turned = -means
+        if empty.any():
+            means[np.broadcast_to(empty, means.shape)] = -np.inf
+            turned[np.broadcast_to(empty, means.shape)] = -np.inf
+        lowest.add(means)
+        highest.add(turned)
+    smallest, largest = lowest.ascending(), -highest.ascending()
+    smallest[np.abs(smallest) <= slack] = 0.0
+    largest[np.abs(largest) <= slack] = 0.0
     return smallest, largest, below, above
 
 
 def _factors(parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Split into a product of two: all pairs of a few rows have the rank of the rows, which saves most of the work."""
-    left, sizes, right = np.linalg.svd(parts, full_matrices=False)
-    rank = int((sizes > _TIE**1.5 * sizes.max(initial=0.0)).sum())
-    if 2 * rank > len(parts):
-        return np.eye(len(parts)), parts
-    return left[:, :rank] * sizes[:rank], right[:rank]
+    values, vectors = np.linalg.eigh(parts @ parts.T)
+    basis = vectors[:, values > _TIE * values.max(initial=0.0)]
+    right = basis.T @ parts
+    exact = np.abs(parts - basis @ right).max(initial=0.0) <= _TIE**1.3 * np.abs(parts).max(initial=0.0)
+    if exact and 2 * len(right) <= len(parts):
+        return basis, right
+    return np.eye(len(parts)), parts
 
 
-def _smallest(values: np.ndarray, keep: int) -> np.ndarray:
-    if values.shape[1] > keep:
-        values = np.partition(values, keep - 1, axis=1)[:, :keep]
-    return np.sort(values, axis=1)
+class _Smallest:
+    """Keeps the smallest values of each row of a stream of blocks."""
+
+    def __init__(self, keep: int) -> None:
+        self.keep = keep
+        self.blocks: list[np.ndarray] = []
+        self.width = 0
+
+    def add(self, block: np.ndarray) -> None:
+        """Take a block in; once in a while, forget what cannot be among the smallest."""
+        self.blocks.append(block)
+        self.width += block.shape[1]
+        if self.width > 4 * self.keep:
+            self._forget()
+
+    def ascending(self) -> np.ndarray:
+        """Return the smallest values, sorted."""
+        self._forget()
+        return np.sort(self.blocks[0], axis=1)
+
+    def _forget(self) -> None:
+        values = np.concatenate(self.blocks, axis=1)
+        if values.shape[1] > self.keep:
+            values.partition(self.keep - 1, axis=1)
+            values = values[:, : self.keep].copy()
+        self.blocks, self.width = [values], values.shape[1]
 
 
 def _subsets(units: int, *, exact: bool, flips: int, seed: int) -> Iterator[np.ndarray]:
