@@ -141,6 +141,7 @@ def test_lead_ins_and_markup_are_gone(comment: str, query: str) -> None:
         ("Compute the mean", "too short"),
         ("Compute the weighted mean, see https://example.org for more", "refers to an issue or page"),
         ("This is needed because of the older interpreter", "not a description"),
+        ("Currently the parser only permits one bound", "not a description"),
         ("Make it work with the older interpreter versions", "not a description"),
         ("Compute the same weights and rows as above", "needs its surroundings"),
         ("Check if we should do so", "says too little"),

@@ -106,16 +106,21 @@ def describes(query: str) -> bool:
     """Return whether a sentence begins with what is done: a verb, after a condition or "we" where there is one."""
     consequence = _CONDITION.sub("", query, count=1)
     rest = _SUBJECT.sub("", consequence, count=1)
-    words = [word.rstrip(".,;:").lower() for word in rest.split()[:2]]
+    words = [word.rstrip(".,;:").lower() for word in rest.split()[:3]]
     # After a condition, "it" is what the condition speaks of.
     if len(words) < 2 or (words[1] in POINTERS and consequence == query):
         return False
     verb = words[0].removeprefix("re-")
-    if words[1] in AUXILIARIES:
+    if words[1] in AUXILIARIES or "must" in words:
         return False
     if verb in VERBS or _third_person(verb) in VERBS:
         return True
-    return verb.isalpha() and verb not in NO_VERBS and not verb.endswith(("ing", "ed")) and words[1] in ARTICLES
+    return (
+        verb.isalpha()
+        and verb not in NO_VERBS
+        and not verb.endswith(("ing", "ed", "ly", "time"))
+        and words[1] in ARTICLES
+    )
 
 
 def _third_person(verb: str) -> str:

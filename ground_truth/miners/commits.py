@@ -34,7 +34,10 @@ _FORMATTING = re.compile(
 _TRAILER = re.compile(r"^[A-Z][A-Za-z-]+(-by|-off-by|-id|-on): .*$|^(https?://\S+|git-svn-id:.*)$", re.MULTILINE)
 _SQUASHED = re.compile(r"\s*(?:[*-] |commit [0-9a-f]{7,}|[0-9a-f]{7,40} )|\s*-{3,}\s*$")
 _REFERENCE = re.compile(
-    r"\s*\((?:#\d+|gh-\d+)(?:,\s*#\d+)*\)|\b(?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?):? #\d+\b\.?", re.IGNORECASE
+    r"\s*\((?:#\d+|gh-\d+)(?:,\s*#\d+)*\)"
+    r"|\s*\((?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?|see):? (?:gh-|#)\d+\)"
+    r"|\b(?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?):? #\d+\b\.?",
+    re.IGNORECASE,
 )
 
 
