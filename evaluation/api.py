@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from chunkers.errors import UsageError
 from evaluation.config import measures_at
 from evaluation.measures import Measure, aggregate, evaluate, parse_measure
+from evaluation.measures.single import Relevant, as_grades
 from evaluation.types import Case
+from ground_truth.overlap import Strategy
 from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset, DatasetLoader
-
-Strategy = Literal["qrels", "pack", "token-fallback"]
-"""Where a query's relevant ids come from: judgements, a dataset's own function, or token F1 with an answer."""
-
-Relevant = Collection[str] | Mapping[str, float]
-"""Relevant ids, or ids with their grades."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +78,7 @@ def evaluate_batch(
     used = _strategies(strategies, len(all_results), mix=mix_strategies)
     chosen = default_measures(k_values) if measures is None else [_measure(each) for each in measures]
     cases = [
-        Case(str(number), list(results), None if relevant is None else _grades(relevant))
+        Case(str(number), list(results), None if relevant is None else as_grades(relevant))
         for number, (results, relevant) in enumerate(zip(all_results, all_relevant_docs, strict=True))
     ]
     scores = evaluate(chosen, cases)
@@ -170,10 +165,6 @@ def default_measures(k_values: Sequence[int]) -> list[Measure]:
     if not k_values:
         raise UsageError("k_values is empty: name at least one cutoff")
     return [parse_measure(name) for name in measures_at(k_values)]
-
-
-def _grades(relevant: Relevant) -> Mapping[str, float]:
-    return relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1)
 
 
 def _strategies(given: Sequence[Strategy] | None, count: int, *, mix: bool) -> Counter[str]:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from evaluation.trec_scoring import RunScores
 
 DEFAULT = "ndcg@5 ndcg@10 precision@5 precision@10 recall@5 recall@10 mrr map hit@5".split()
-AT_CUTOFF = ("ndcg", "precision", "recall", "hit", "mrr", "map")
-"""The measures that each -k adds."""
 
 _COMMA = re.compile(r",(?![^(]*\))")
 
@@ -67,6 +65,7 @@ def command(
     chunkbench score --qrels qrels.txt --run run.txt -k 5 -k 20 --limit 100
     chunkbench score --qrels qrels.txt --run run.txt -m kendall_tau,rbo --reference other.txt
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    from evaluation.config import measures_at
     from evaluation.trec_scoring import score_files
 
     if as_json and as_csv:
@@ -74,7 +73,7 @@ def command(
     if quiet and verbose:
         raise UsageError("--quiet and --verbose exclude each other")
     asked = [name for text in (*measures, *more) for name in _COMMA.split(text)]
-    asked += [f"{label}@{k}" for label in AT_CUTOFF for k in cutoffs]
+    asked += measures_at(cutoffs) if cutoffs else []
     result = score_files(qrels, run, asked or DEFAULT, reference_path=reference, limit=limit)
     if not quiet:
         _remark(result, verbose=verbose)

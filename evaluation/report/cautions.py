@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluation.report.formats import lower_is_better, plural
+from evaluation.report.formats import is_published, lower_is_better, plural
 from evaluation.report.view import View
 from evaluation.results.types import Results
 
@@ -25,6 +25,7 @@ def cautions(results: Results, views: Sequence[View]) -> list[str]:
         if view.rows:
             for check in (
                 _smoke,
+                _relevance,
                 _unseen,
                 _gold_shape,
                 _main_language,
@@ -42,6 +43,14 @@ def cautions(results: Results, views: Sequence[View]) -> list[str]:
 def _smoke(view: View) -> Iterator[str]:
     if view.setting.embedder.partition(":")[0] == "hashing":
         yield "hashing is a smoke test, not a model: its numbers show that the pipeline runs and claim nothing."
+
+
+def _relevance(view: View) -> Iterator[str]:
+    """Say where what counts as relevant depends on the size of chunks, or is of several kinds."""
+    used = {row.cell.judgements.strategy_used for row in view.rows} & {"token-fallback", "mixed"}
+    if used and any(map(is_published, view.measures)):
+        how = "is guessed by token F1, which favours short chunks" if "mixed" not in used else "is of mixed kinds"
+        yield f"on chunk ids, relevance {how}: those scores do not compare chunkers."
 
 
 def _unseen(view: View) -> Iterator[str]:
