@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from chunkers.plugins import Spec, nearest
 from evaluation.run_options import RunOptions
 from evaluation.statistics.types import TestName, Weight
@@ -162,8 +163,8 @@ def load_config(path: Path, **overrides: object) -> ExperimentConfig:
         found = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # nested too deeply, or a number of thousands of digits
+        raise UsageError(f"{path} is not TOML: {one_line(str(error), limit=200)}") from None
     if isinstance(found.get("run"), dict) and isinstance(overrides.get("run"), dict):
         overrides = {**overrides, "run": {**found["run"], **overrides["run"]}}  # type: ignore[dict-item] # looked at above
     return make_config({**found, **overrides}, source=str(path))

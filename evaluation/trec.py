@@ -7,7 +7,9 @@ of a document's id never decides: trec_eval breaks ties by id, so that renaming 
 from __future__ import annotations
 
 import gzip
+import io
 import math
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +21,9 @@ Judgements = dict[str, dict[str, float]]
 """query id → document id → grade."""
 
 _GZIP = b"\x1f\x8b"
+_RANK = re.compile(r"[+-]?[0-9]{1,18}\Z")
+_LARGEST_GRADE = 1e9
+_LARGEST_FILE = 4 * 2**30
 
 
 class _Row(NamedTuple):
@@ -34,6 +39,8 @@ def read_qrels(path: Path) -> Judgements:
         if document in judged:
             raise UsageError(f"{path}:{number}: {document!r} is judged twice for query {query!r}: keep one row")
         judged[document] = _number(grade, path, number, "grade")
+        if abs(judged[document]) > _LARGEST_GRADE:
+            raise UsageError(f"{path}:{number}: the grade is {_short(grade)}; it must be at most {_LARGEST_GRADE:,.0f}")
     return qrels
 
 
@@ -88,7 +95,10 @@ def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
         if data.startswith(_GZIP):
-            data = gzip.decompress(data)
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                data = packed.read(_LARGEST_FILE + 1)
+            if len(data) > _LARGEST_FILE:
+                raise UsageError(f"{path}: unpacks to over {_LARGEST_FILE // 2**30} GB: it is no TREC file")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UsageError(f"{path}: cannot be decompressed ({error}): make the file again") from error
     except OSError as error:
@@ -106,14 +116,18 @@ def _number(text: str, path: Path, row: int, what: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UsageError(f"{path}:{row}: the {what} is {text!r}; it must be a finite number")
+        raise UsageError(f"{path}:{row}: the {what} is {_short(text)}; it must be a finite number")
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def _whole(text: str, path: Path, row: int) -> int:
-    if not text.lstrip("+-").isdecimal():
-        raise UsageError(f"{path}:{row}: the rank is {text!r}; it must be a whole number")
+    if not _RANK.match(text):
+        raise UsageError(f"{path}:{row}: the rank is {_short(text)}; it must be a whole number")
     return int(text)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def _id(text: str) -> str:

@@ -9,7 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from chunkers.plugins import nearest
 from ground_truth.problems import RowProblemError, Skips
 from ground_truth.types import Annotation, Query
@@ -146,12 +148,12 @@ def _lines(path: Path) -> list[tuple[int, str]]:
 
 def _parse(number: int, text: str, problems: Problems) -> Row | None:
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except json.JSONDecodeError as error:
         problems.add(number, f"not JSON ({error.msg} at column {error.colno})", "write one JSON object per line")
         return None
-    except RecursionError:
-        problems.add(number, "nested too deeply", "write one flat JSON object per line")
+    except ValueError as error:  # depth, or a number of thousands of digits
+        problems.add(number, one_line(str(error), limit=100), "write one flat JSON object per line")
         return None
     if not isinstance(value, dict):
         problems.add(number, f"a JSON {type(value).__name__}, not an object", "write one JSON object per line")

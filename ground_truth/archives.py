@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import hashlib
 import lzma
 import shutil
@@ -14,10 +16,17 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from chunkers.tokens import cache_folder
 
 MAX_BYTES = 4_000_000_000
 """More than any collection of sources unpacks to; an archive that claims more is a bomb."""
+
+MAX_FILES = 2_000_000
+# What broken bytes, headers of nonsense, encrypted members and impossible names end in.
+_BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError, ValueError,
+           LookupError, ArithmeticError, NotImplementedError, RuntimeError)  # fmt: skip
+_NAMES = {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.EILSEQ, errno.EEXIST}
 
 
 def unpacked(archive: Path) -> Path:
@@ -26,7 +35,8 @@ def unpacked(archive: Path) -> Path:
     The folder is named by the archive's hash and appears when it is complete. A member that is absolute or climbs
     with ``..`` is an error; links and devices are left out.
     """
-    digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:20]
+    with archive.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()[:20]
     target = cache_folder() / "archives" / digest
     if target.is_dir():
         return target
@@ -51,15 +61,21 @@ def _unpack(archive: Path, folder: Path) -> None:
             _unpack_zip(archive, folder)
         else:
             _unpack_tar(archive, folder)
-    except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, NotImplementedError) as error:
-        raise UsageError(f"{archive} is damaged or truncated ({error}): download it again") from None
+    except _BROKEN as error:
+        why = one_line(str(error), limit=200)
+        raise UsageError(f"{archive} is damaged or truncated ({why}): download it again") from None
+    except OSError as error:
+        if error.errno not in _NAMES:
+            raise  # the disk's fault, not the archive's
+        raise UsageError(f"{archive}: a member cannot be a file here ({error.strerror}): do not trust it") from None
 
 
 def _unpack_tar(archive: Path, folder: Path) -> None:
     size = 0
     with tarfile.open(archive) as tar:
-        for member in tar:
-            size += member.size
+        for number, member in enumerate(tar):
+            _check_count(archive, number)
+            size += max(member.size, 0)
             place = _place(archive, member.name, folder, size)
             if member.isfile() and (data := tar.extractfile(member)):
                 _write(data, place)
@@ -68,7 +84,8 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
 def _unpack_zip(archive: Path, folder: Path) -> None:
     size = 0
     with zipfile.ZipFile(archive) as packed:
-        for member in packed.infolist():
+        for number, member in enumerate(packed.infolist()):
+            _check_count(archive, number)
             size += member.file_size
             place = _place(archive, member.filename, folder, size)
             # The upper half of the attributes is the Unix mode, where there is one; a link is never followed.
@@ -85,6 +102,11 @@ def _place(archive: Path, member: str, folder: Path, size: int) -> Path:
     if size > MAX_BYTES:
         raise UsageError(f"{archive}: unpacks to more than {MAX_BYTES // 10**9} GB: it is not a dataset")
     return folder / name
+
+
+def _check_count(archive: Path, number: int) -> None:
+    if number >= MAX_FILES:
+        raise UsageError(f"{archive}: holds over {MAX_FILES:,} files: it is not a dataset")
 
 
 def _write(data: IO[bytes], file: Path) -> None:

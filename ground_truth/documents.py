@@ -50,6 +50,8 @@ class Documents:
 def document_text(row: dict[str, str]) -> str:
     """Return the title, where there is one, above the text."""
     title, text = row.get("title") or "", row.get("text") or ""
+    if not isinstance(title, str) or not isinstance(text, str):
+        raise TypeError("title and text are texts")
     return f"{title}\n{text}" if title else text
 
 

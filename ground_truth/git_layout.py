@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _REF_NAME = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|\Z)|/\.))(?![./-])[^\x00-\x20~^:?*\[\\\x7f]+(?<![./])\Z")
@@ -65,6 +68,13 @@ def is_named_bare(folder: Path) -> bool:
 
 def locate(clone: Path) -> Layout:
     """Return the folders of a clone, of a work tree or submodule of one, or of a bare repository."""
+    try:
+        return _located(clone)
+    except (OSError, ValueError) as error:  # a path that no disk can have: too long, or with a NUL in it
+        raise UsageError(f"{clone} is not a git clone: {one_line(str(error), limit=200)}") from None
+
+
+def _located(clone: Path) -> Layout:
     inner = clone / ".git"
     if inner.is_symlink():
         raise UsageError(f"{inner} is a symbolic link: give the repository that it leads to")
@@ -73,7 +83,9 @@ def locate(clone: Path) -> Layout:
     common = private / "commondir"
     shared = (private / _line(common)).resolve() if common.is_file() else private
     if common.is_file() and private.resolve().parent.parent != shared:
-        raise UsageError(f"{common} leads to {shared}, which is not the repository that it is in: give that repository")
+        raise UsageError(
+            f"{common} leads to {one_line(str(shared))!r}, not the repository that it is in: give that one"
+        )
     if not (shared / "objects").is_dir():
         raise UsageError(f"{clone} is not a git clone: it has no objects")
     return Layout(clone, private.resolve(), shared.resolve())
@@ -104,14 +116,17 @@ def _follow(layout: Layout, name: str) -> str | None:
 
 
 def _read_ref(layout: Layout, name: str) -> str:
-    for home in dict.fromkeys((layout.private, layout.common)):
-        if (file := home / name).is_file():
-            return _line(file)
+    with contextlib.suppress(OSError):  # a name that is too long for a file
+        for home in dict.fromkeys((layout.private, layout.common)):
+            if (file := home / name).is_file():
+                return _line(file)
     return _packed_ref(layout, name)
 
 
 def _packed_ref(layout: Layout, name: str) -> str:
-    match = re.search(rb"^([0-9a-f]{40,64}) " + re.escape(name.encode()) + rb"$", _packed_refs(layout), re.MULTILINE)
+    match = re.search(
+        rb"^([0-9a-f]{40,64}) " + re.escape(os.fsencode(name)) + rb"$", _packed_refs(layout), re.MULTILINE
+    )
     return match[1].decode() if match else ""
 
 
@@ -135,7 +150,9 @@ def _linked(file: Path) -> Path:
     homes = (parent / ".git" / "modules" for parent in file.resolve().parents)
     if any(target.is_relative_to(home) for home in homes):
         return target
-    raise UsageError(f"{file} leads to {target}, which does not lead back: give that repository itself")
+    raise UsageError(
+        f"{file} leads to {one_line(str(target))!r}, which does not lead back: give that repository itself"
+    )
 
 
 def _line(file: Path) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 
 
 class Record(NamedTuple):
@@ -55,18 +57,19 @@ def _lines(path: Path) -> Iterator[Record]:
         try:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield _record(path, number, json.loads(line))
-        except json.JSONDecodeError as error:
-            raise UsageError(f"{path}:{number}: not JSON ({error.msg}): one object per line was expected") from None
+                    yield _record(path, number, parse_json(line))
         except UnicodeDecodeError as error:
             raise UsageError(f"{path} is not UTF-8 ({error.reason}): is it the right file?") from None
+        except ValueError as error:
+            why = error.msg if isinstance(error, json.JSONDecodeError) else one_line(str(error), limit=100)
+            raise UsageError(f"{path}:{number}: not JSON ({why}): one object per line was expected") from None
 
 
 def _json(path: Path) -> Iterator[Record]:
     try:
-        value = json.loads(path.read_text("utf-8-sig"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is not JSON: {error}") from None
+        value = parse_json(path.read_text("utf-8-sig"))
+    except ValueError as error:
+        raise UsageError(f"{path} is not JSON: {one_line(str(error), limit=100)}") from None
     if not isinstance(value, list):
         raise UsageError(f"{path} holds a JSON {type(value).__name__}: a list of objects was expected")
     for number, row in enumerate(value, 1):
@@ -79,8 +82,9 @@ def _parquet(path: Path) -> Iterator[Record]:
 
     try:
         rows = pq.read_table(path).to_pylist()
-    except pa.ArrowInvalid as error:
-        raise UsageError(f"{path} is not a Parquet file: {str(error).splitlines()[0]}") from None
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        # What its reader makes of broken bytes has many names.
+        raise UsageError(f"{path} is not a Parquet file: {one_line(str(error), limit=200)}") from None
     for number, row in enumerate(rows, 1):
         yield _record(path, number, row)
 

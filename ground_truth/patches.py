@@ -10,7 +10,7 @@ from typing import NamedTuple
 from chunkers.errors import UsageError
 from ground_truth.lines import LineRange
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 

@@ -10,6 +10,7 @@ import click
 
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
+from scripts.streams import plain_streams
 
 _VERBS = {
     "compare": "which chunker retrieves better, by how much, and is that real?",
@@ -68,10 +69,17 @@ def main() -> NoReturn:
 
 def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
     """Run a command and end; a UsageError is one line on stderr and its own exit code."""
+    with plain_streams():
+        code = _run(command, name)
+    sys.exit(code)
+
+
+def _run(command: click.Command, name: str | None) -> int:
+    """Run a command and return its exit code; what goes on is a bug."""
     output = sys.stdout
     if output is None:
         _say("stdout is closed: send it to a file, or to /dev/null")
-        sys.exit(UsageError.exit_code)
+        return UsageError.exit_code
     try:
         code = command.main(prog_name=name, standalone_mode=False)
     except UsageError as error:
@@ -80,7 +88,9 @@ def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):
+            raise error.__cause__ from None  # click takes it for Ctrl-D; nobody is asked anything here, so it is a bug
         _say("interrupted")
         code = 130
     except UnicodeEncodeError as error:
@@ -90,13 +100,16 @@ def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
         # A full disk, a folder that is gone, an output that is closed: the reason is outside, and the line names it.
         _say(f"{error.filename or 'the output'} cannot be read or written: {error.strerror or error}")
         code = UsageError.exit_code
-    except SystemExit:
+    except MemoryError:
+        _say("there is not enough memory: take fewer files or chunkers, or a smaller depth")
+        code = UsageError.exit_code
+    except SystemExit as end:
         # The reader has gone (`… | head`): click wraps the output so that nothing more is flushed to it, and ends
         # with 1. Here that would mean that cells failed.
         if sys.stdout is output:
-            raise
+            return end.code if isinstance(end.code, int) else int(bool(end.code))
         code = 0
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
 
 
 def _say(message: str) -> None:

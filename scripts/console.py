@@ -1,20 +1,47 @@
-"""Standard output and standard error for tables."""
+"""Standard output and standard error for tables, in which no text from outside can command the terminal."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.segment import Segment
+from rich.text import Text
+
+from chunkers.plain_text import shown
+from scripts.streams import inner
+
+if TYPE_CHECKING:
+    from rich.console import ConsoleOptions, RenderableType
 
 
-def error_console(width: int) -> Console:
+class PlainConsole(Console):
+    """A console whose texts are texts: no markup, no emoji names, and control characters written out."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever rich takes
+        stream = inner(sys.stderr if options.get("stderr") else sys.stdout)
+        super().__init__(markup=False, emoji=False, highlight=False, file=stream, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 - whatever rich takes
+        """Return a text, made safe before its width is measured."""
+        return super().render_str(shown(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the segments; those that are texts and not rich's own commands are made safe."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(shown(segment.text), segment.style)
+
+
+def error_console(width: int) -> PlainConsole:
     """Return standard error, as wide as `console` would be."""
     chosen = sys.stderr.isatty() or "COLUMNS" in os.environ
-    return Console(stderr=True, width=None if chosen else width)
+    return PlainConsole(stderr=True, width=None if chosen else width)
 
 
-def console(width: int) -> Console:
+def console(width: int) -> PlainConsole:
     """Return an output as wide as the terminal, as COLUMNS says, or else of this width: no folding at 80 in a pipe."""
     chosen = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if chosen else width)
+    return PlainConsole(width=None if chosen else width)

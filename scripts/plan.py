@@ -61,15 +61,16 @@ def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bo
 
 
 def _print(made: plan.Plan) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from scripts.console import PlainConsole
 
     table = Table(box=None, pad_edge=False)
     for name in ("dataset", "chunker", "embedder", "retriever", "chunks", "chunk", "retrieve", "score"):
         table.add_column(name, justify="right" if name == "chunks" else "left", overflow="fold")
     for each in made.cells:
         table.add_row(*each.cell, f"{each.chunks:,}", *each.states.values())
-    console = Console(markup=False, highlight=False)
+    console = PlainConsole()
     console.print(table)
     for each in made.cells:
         if each.reason:

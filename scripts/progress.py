@@ -26,7 +26,6 @@ def shown_progress() -> Iterator[Progress]:
     if is_quiet() or not sys.stderr.isatty():
         yield Progress()
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -36,8 +35,10 @@ def shown_progress() -> Iterator[Progress]:
     )
     from rich.progress import Progress as Bars
 
+    from scripts.console import PlainConsole
+
     columns = (TextColumn("{task.description:>22}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bars(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bars:
+    with Bars(*columns, TimeRemainingColumn(), console=PlainConsole(stderr=True), transient=True) as bars:
         tasks = {}
 
         def phase(name: str, total: int) -> None:

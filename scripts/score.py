@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkers.errors import UsageError
+from chunkers.plain_text import csv_cell
 
 if TYPE_CHECKING:
     from evaluation.trec_scoring import RunScores
@@ -125,16 +126,17 @@ def _write_csv(result: RunScores) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["query", *result.summary])
     for query, row in result.per_query.items():
-        writer.writerow([query, *(_plain(value) for value in row.values())])
+        writer.writerow([csv_cell(query), *(_plain(value) for value in row.values())])
     writer.writerow(["all", *(_plain(summary.mean) for summary in result.summary.values())])
 
 
 def _show(result: RunScores, *, per_query: bool, quiet: bool) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from scripts.console import PlainConsole
+
     # A table takes the width it needs: cut to the terminal's, digits would be lost.
-    console = Console(highlight=False, width=10_000)
+    console = PlainConsole(width=10_000)
     if per_query:
         table = Table("query", *result.summary)
         for query, row in result.per_query.items():

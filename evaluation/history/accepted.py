@@ -7,6 +7,7 @@ import os
 from datetime import datetime
 from typing import NamedTuple
 
+from chunkers.bounded_json import parse_json
 from evaluation.history.folder import History
 
 
@@ -54,8 +55,8 @@ def acceptances(history: History) -> Acceptances:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             given.append(Acceptance(int(row["run"]), str(row["who"]), str(row["why"]), str(row["time"])))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             damaged.append(f"{file} line {place} is damaged and is skipped")
     return Acceptances(given, damaged)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from chunkers.bounded_json import parse_json
 from evaluation.config import ExperimentConfig
 from evaluation.results.document import environment_json, read_config, read_environment
 from evaluation.results.types import Environment
@@ -65,7 +66,7 @@ class RunRecord:
     def from_json(cls, text: str) -> RunRecord:
         """Read run.json; raise ValueError where it is not what `to_json` wrote."""
         try:
-            body = json.loads(text)
+            body = parse_json(text)
             checksum = body.pop("checksum")
             if checksum != _checksum(body):
                 raise ValueError("its text was changed after it was written")

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
+from chunkers.plain_text import shown
 from evaluation.history.comparison import Night
 from evaluation.history.gate import Finding, row
 from evaluation.history.movers import Mover
@@ -149,7 +150,7 @@ def _changes(night: Night) -> list[str]:
 def _mover(mover: Mover, links: str) -> str:
     measure = mover.measure
     change = f"{score(measure, mover.before)} → {score(measure, mover.now)}"
-    where = f" (`{mover.place}`)" if mover.place else ""
+    where = f" ({_text(mover.place)})" if mover.place else ""
     text = _text(" ".join(mover.text.split()))
     return f"- {_text(mover.key.chunker)}, {measure} {change}: [{text}]({links}{mover.link}){where}"
 
@@ -158,4 +159,4 @@ def _text(words: str) -> str:
     """Return text that Markdown shows as it is."""
     for mark in ("\\", "`", "*", "_", "[", "]", "<", ">", "|", "#"):
         words = words.replace(mark, "\\" + mark)
-    return words
+    return " ".join(shown(words).splitlines())

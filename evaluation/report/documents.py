@@ -7,6 +7,7 @@ import io
 import re
 from typing import Any
 
+from chunkers.plain_text import csv_cell, shown
 from evaluation.report.formats import plural
 from evaluation.report.tables import (
     Table,
@@ -76,14 +77,14 @@ def _csv(header: list[str], rows: list[dict[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, header, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: csv_cell(value) for name, value in row.items()} for row in rows)
     return out.getvalue()
 
 
 def _md(text: str) -> str:
     """Return text that Markdown shows as it is."""
     # A newline would end a table row.
-    return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", text).replace("\n", " ")
+    return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(shown(text).splitlines()))
 
 
 def _markdown_table(table: Table) -> str:
@@ -97,7 +98,7 @@ def _markdown_table(table: Table) -> str:
 
 
 def _tex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    return "".join(_LATEX.get(character, character) for character in " ".join(shown(text).splitlines()))
 
 
 def _latex_table(table: Table, view: View) -> str:

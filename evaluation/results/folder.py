@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
 from chunkers.writable import is_writable
 from evaluation.config import ExperimentConfig
@@ -43,7 +44,7 @@ def check_output(folder: Path, *, config: ExperimentConfig, shard: str | None = 
             raise UsageError(f"{folder} holds other files and no results.json: name an empty folder with --out")
         return
     try:
-        held = json.loads(marker.read_text("utf-8"))["config"]
+        held = parse_json(marker.read_text("utf-8"))["config"]
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{marker} is not readable: move {folder} away or name another folder with --out") from None
     if held != json.loads(json.dumps(config_json(config, shard))):
@@ -113,7 +114,7 @@ def read_results(folder: Path, *, rankings: bool = False) -> Results:
     if not marker.is_file():
         raise UsageError(f"{folder} holds no results.json: name a folder that `chunkbench compare --out` wrote")
     try:
-        found = json.loads(marker.read_text("utf-8"))
+        found = parse_json(marker.read_text("utf-8"))
         version = found["version"]
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{marker} is not a results file: run the comparison again") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from ground_truth.jsonl import read_records
 from ground_truth.lines import FileLines
 from ground_truth.problems import Policy, RowProblemError, Skips
 from ground_truth.types import Annotation, Dataset, Query
+
+_LARGEST_GRADE = 1e9
 
 
 class _Judgement(NamedTuple):
@@ -90,13 +93,19 @@ def _read_qrels(path: Path) -> Iterator[_Judgement]:
     """Yield the rows of a tab-separated qrels file, with or without its heading."""
     if not path.is_file():
         raise UsageError(f"{path} is not there: choose another split=")
-    for number, line in enumerate(path.read_text("utf-8-sig").split("\n"), 1):
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
+    for number, line in enumerate(text.split("\n"), 1):
         cells = line.rstrip("\r").split("\t")
         if not line.strip() or (number == 1 and cells[0] in ("query-id", "query_id")):
             continue
         try:
             query, document, grade = cells[0], cells[1], float(cells[2])
         except (IndexError, ValueError):
+            query, document, grade = "", "", math.nan
+        if not abs(grade) <= _LARGEST_GRADE:
             raise UsageError(
                 f"{path}:{number}: {line[:60]!r}: query, document and grade, with tabs, were expected"
             ) from None

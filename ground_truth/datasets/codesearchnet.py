@@ -17,7 +17,7 @@ from ground_truth.problems import Policy, RowProblemError, Skips
 from ground_truth.types import Annotation, Dataset, Query
 
 Language = Literal["Python", "Java", "JavaScript", "Ruby", "PHP", "Go"]
-_URL = re.compile(r"https://github\.com/([^/]+/[^/]+)/blob/([0-9a-f]{40})/(.+)#L(\d+)(?:-L(\d+))?\Z")
+_URL = re.compile(r"https://github\.com/([^/]+/[^/]+)/blob/([0-9a-f]{40})/(.+)#L(\d{1,9})(?:-L(\d{1,9}))?\Z")
 _CORPUS = "codesearchnet"
 """All repositories are searched together: one corpus, so one unit."""
 _COLUMNS = {"Language", "Query", "GitHubUrl", "Relevance"}
@@ -122,6 +122,13 @@ def read_judgements(path: Path) -> list[Judged]:
 def _rows(path: Path) -> Iterator[tuple[str, str, Place, float]]:
     if not path.is_file():
         raise UsageError(f"{path} is not a file: give CodeSearchNet's annotationStore.csv")
+    try:
+        yield from _parsed_rows(path)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path} is not a CSV file in UTF-8 ({error}): is it the right file?") from None
+
+
+def _parsed_rows(path: Path) -> Iterator[tuple[str, str, Place, float]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         if not set(reader.fieldnames or ()) >= _COLUMNS:
@@ -130,15 +137,20 @@ def _rows(path: Path) -> Iterator[tuple[str, str, Place, float]]:
             where = f"{path}:{reader.line_num}"
             grade = row["Relevance"] or ""
             if grade not in ("0", "1", "2", "3"):
-                raise UsageError(f"{where}: Relevance is {grade!r}: 0, 1, 2 or 3 was expected")
-            yield row["Language"], row["Query"], parse_url(row["GitHubUrl"] or "", where=where), float(grade)
+                raise UsageError(f"{where}: Relevance is {grade[:40]!r}: 0, 1, 2 or 3 was expected")
+            yield (
+                row["Language"] or "",
+                row["Query"] or "",
+                parse_url(row["GitHubUrl"] or "", where=where),
+                float(grade),
+            )
 
 
 def parse_url(url: str, *, where: str) -> Place:
     """Return the place that a GitHub address with commit and lines names."""
     match = _URL.match(url)
     if match is None:
-        raise UsageError(f"{where}: {url!r} is no address of lines: …/blob/COMMIT/PATH#Lx-Ly was expected")
+        raise UsageError(f"{where}: {url[:200]!r} is no address of lines: …/blob/COMMIT/PATH#Lx-Ly was expected")
     return Place(match[1], match[2], match[3], int(match[4]), int(match[5] or match[4]))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from chunkers.sources import Repository
@@ -182,8 +182,8 @@ def marked_lines(record: Record) -> list[Marked]:
     if isinstance(value, str) and not value.lstrip().startswith("["):
         return _text_form(record.where, value)
     try:
-        rows = json.loads(value) if isinstance(value, str) else value
-    except (json.JSONDecodeError, RecursionError) as error:
+        rows = parse_json(value) if isinstance(value, str) else value
+    except ValueError as error:
         raise UsageError(f"{record.where}: gold_context is not JSON: {error}") from None
     if not isinstance(rows, list) or not rows:
         raise UsageError(f"{record.where}: gold_context is {str(value)[:40]!r}: a list of files and lines was expected")

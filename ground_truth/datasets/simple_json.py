@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from chunkers.sources import Folder, walk
@@ -18,7 +18,7 @@ from ground_truth.lines import FileLines
 from ground_truth.problems import Policy, RowProblemError, Skips
 from ground_truth.types import Annotation, Dataset, Query
 
-_PLACE = re.compile(r"(?P<path>.+?)(?:[:#]L?(?P<first>\d+)(?:-L?(?P<last>\d+))?)?\Z")
+_PLACE = re.compile(r"(?P<path>.+?)(?:[:#]L?(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?)?\Z")
 
 
 class _Question(BaseModel):
@@ -81,7 +81,7 @@ class SimpleJson:
 
 def _read(path: Path) -> _Set:
     try:
-        content = _Set.model_validate(json.loads(path.read_text("utf-8-sig")))
+        content = _Set.model_validate(parse_json(path.read_text("utf-8-sig")))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except ValidationError as error:

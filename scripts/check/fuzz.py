@@ -1,0 +1,126 @@
+"""`python -m scripts.check.fuzz`: spoil every format that is read and every file that is cut; 1 where one is a bug."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from scripts.check.fuzz_chunkers import cases, example_sources, run_cases
+from scripts.check.fuzz_inputs import CODE, PATCH, Target, finding, quiet, targets
+from scripts.check.spoiling import spoiled
+
+_EXAMPLES = Path(__file__).parents[2] / "tests" / "fixtures" / "code"
+_SLOW = 5.0
+"""Seconds of processor time that reading a spoiled file of some kilobytes may take."""
+
+
+class Find(NamedTuple):
+    """An input that was read wrongly."""
+
+    where: str
+    what: str
+    data: bytes
+
+
+@click.command()
+@click.option("--inputs", default=2_000, show_default=True, type=click.IntRange(min=0), help="Spoiled input files.")
+@click.option("--chunks", default=500, show_default=True, type=click.IntRange(min=0), help="Files cut by chunkers.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--keep", type=click.Path(path_type=Path), help="Write each find to this folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(*, inputs: int, chunks: int, seed: int, keep: Path | None, as_json: bool) -> None:
+    """Spoil inputs at random and read them; an answer or one line of UsageError is right, all else is a find.
+
+    \b
+    python -m scripts.check.fuzz                                  a minute
+    python -m scripts.check.fuzz --inputs 100000 --chunks 20000   an hour
+    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    began = time.monotonic()
+    with quiet():
+        read, found = fuzz_inputs(inputs, seed=seed)
+        cut, more = fuzz_chunkers(chunks, seed=seed)
+    finds = [*found, *more]
+    if keep:
+        keep.mkdir(parents=True, exist_ok=True)
+        for number, each in enumerate(finds):
+            (keep / f"{number:04}").write_bytes(each.data)
+    if as_json:
+        rows = [{"where": each.where, "what": each.what} for each in finds]
+        click.echo(json.dumps({"inputs": dict(read), "chunks": cut, "seed": seed, "finds": rows}, indent=1))
+    else:
+        for (where, what), count in Counter((each.where, each.what) for each in finds).most_common():
+            click.echo(f"{where}: {what}" + (f" (×{count})" if count > 1 else ""))
+        click.echo(
+            f"{sum(read.values()):,} spoiled inputs of {len(read)} formats and {cut:,} files for chunkers in "
+            f"{time.monotonic() - began:.0f} s: {len(finds)} finds"
+        )
+    sys.exit(1 if finds else 0)
+
+
+def fuzz_inputs(count: int, *, seed: int) -> tuple[Counter[str], list[Find]]:
+    """Read so many spoiled inputs, the formats in turn; return how many of each, and the finds."""
+    read: Counter[str] = Counter()
+    finds: list[Find] = []
+    with tempfile.TemporaryDirectory() as name, _own_cache(Path(name) / "cache"):
+        chosen = targets(Path(name))
+        finds += [
+            Find(target.name, f"the good example: {wrong}", target.good)
+            for target in chosen
+            if (wrong := finding(target, Path(name), target.good))
+        ]
+        for number in range(count):
+            target = chosen[number % len(chosen)]
+            read[target.name] += 1
+            finds += _one(target, Path(name), random.Random(f"{seed} {number}"))  # noqa: S311 - tests, not secrets
+    return read, finds
+
+
+def _one(target: Target, home: Path, rng: random.Random) -> Iterator[Find]:
+    data = spoiled(target.good, rng)
+    began = time.process_time()
+    wrong = finding(target, home, data)
+    if not wrong and (took := time.process_time() - began) > _SLOW:
+        wrong = f"takes {took:.0f} s"
+    if wrong:
+        yield Find(target.name, wrong, data)
+
+
+def fuzz_chunkers(count: int, *, seed: int) -> tuple[int, list[Find]]:
+    """Cut so many files; return the number and the finds."""
+    examples = [CODE, PATCH, *example_sources(_EXAMPLES)]
+    finds = [
+        Find(f"{case.spec} on {case.language}", what, str(case.number).encode())
+        for case, what in run_cases(cases(count), seed=seed, examples=examples)
+    ]
+    return count, finds
+
+
+class _own_cache:  # noqa: N801 - used as a context manager
+    """Have archives unpacked, and vectors stored, below a folder of the run's own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._before = os.environ.get("CHUNKBENCH_CACHE")
+
+    def __enter__(self) -> None:
+        os.environ["CHUNKBENCH_CACHE"] = str(self._folder)
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is None:
+            os.environ.pop("CHUNKBENCH_CACHE")
+        else:
+            os.environ["CHUNKBENCH_CACHE"] = self._before
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,72 @@
+"""Standard output and error as a command may rely on them: open, safe to read, and no reason to fail."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any, TextIO, cast
+
+from chunkers.plain_text import shown
+
+_COLOUR = re.compile(r"(\x1b\[[0-9;]{0,20}m)")
+"""What our own output may hold beside text."""
+
+
+class PlainStream:
+    """A text stream in which control characters are written out; all else is the stream's own."""
+
+    def __init__(self, stream: TextIO, *, may_fail: bool) -> None:
+        self._stream = stream
+        self._may_fail = may_fail
+
+    def write(self, text: str) -> int:
+        """Write the text, made safe; where the stream may fail, a closed or full one takes it and keeps nothing."""
+        parts = _COLOUR.split(text)
+        safe = "".join(part if at % 2 else shown(part) for at, part in enumerate(parts))
+        with contextlib.suppress(*([OSError, ValueError] if self._may_fail else [])):
+            self._stream.write(safe)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream."""
+        with contextlib.suppress(*([OSError, ValueError] if self._may_fail else [])):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the stream has
+        return getattr(self._stream, name)
+
+
+def inner(stream: TextIO) -> TextIO:
+    """Return the stream itself, for a writer whose texts are safe already and whose commands are its own."""
+    return stream._stream if isinstance(stream, PlainStream) else stream  # noqa: SLF001 - of this module
+
+
+@contextlib.contextmanager
+def plain_streams() -> Iterator[None]:
+    """Have stderr, and stdout where it is a terminal, show text only while the block runs.
+
+    Standard output that goes to a file or a pipe is data and stays as it is. A message that cannot be shown is no
+    reason to fail: stderr may be closed, full, or a pipe that nobody reads.
+    """
+    fill_descriptors()
+    before = sys.stdout, sys.stderr
+    if sys.stderr is None:
+        sys.stderr = cast("TextIO", open(os.devnull, "w"))  # noqa: SIM115, PTH123 - for the rest of the process
+    sys.stderr = cast("TextIO", PlainStream(sys.stderr, may_fail=True))
+    if sys.stdout is not None and sys.stdout.isatty():
+        sys.stdout = cast("TextIO", PlainStream(sys.stdout, may_fail=False))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def fill_descriptors() -> None:
+    """Open what is closed of the three standard descriptors: the next file would take its number, and its messages."""
+    with contextlib.suppress(OSError):
+        while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass
+        os.close(opened)

@@ -1,0 +1,120 @@
+"""A short form of `python -m scripts.check.fuzz`, with a fixed seed, and what its long form has found."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+from chunkers.errors import UsageError
+from chunkers.languages import known_languages
+from evaluation.config import load_config
+from evaluation.trec import read_qrels, read_run
+from ground_truth.annotations import read_rows
+from ground_truth.jsonl import read_records
+from ground_truth.patches import parse_patch
+from indexing.encoders.precomputed import Precomputed
+from scripts.check.fuzz import fuzz_chunkers, fuzz_inputs
+from scripts.check.fuzz_chunkers import cases
+from scripts.check.fuzz_inputs import ROW, quiet
+from scripts.check.spoiling import spoiled
+
+ROOT = Path(__file__).parents[1]
+DIGITS = "9" * 5_000
+
+
+def test_spoiled_inputs_are_answers_or_one_line() -> None:
+    """Every format in turn; nothing but a UsageError comes out, and nothing changed is believed."""
+    with quiet():
+        read, finds = fuzz_inputs(700, seed=11)
+    assert finds == []
+    assert len(read) >= 30
+    assert min(read.values()) >= 10
+
+
+def test_chunkers_take_any_bytes_of_any_language() -> None:
+    """The first languages of the alphabet; loading all grammars is what takes the time of the long form."""
+    count, finds = fuzz_chunkers(40, seed=11)
+    assert finds == []
+    assert count == 40
+    assert len(known_languages()) >= 170
+
+
+def test_cases_are_spread_evenly_and_the_seed_decides() -> None:
+    """Every language meets every chunker; the same seed spoils in the same way."""
+    many = cases(13 * len(known_languages()))
+    assert len({(case.spec, case.language) for case in many}) == len(many)
+    first, second = (spoiled(b'{"a": [1, 2]}', random.Random(5)) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("rank", ["+-5", "--5", "+", "1_0", "٣x", DIGITS, "1.0", "-"])
+def test_a_rank_that_is_no_number_is_named(tmp_path: Path, rank: str) -> None:
+    """Signs, digits without end and fractions: the row and what was expected."""
+    (tmp_path / "r").write_text(f"q Q0 d {rank} 1 t\n")
+    with pytest.raises(UsageError, match=r"r:1: the rank is .* whole number") as caught:
+        read_run(tmp_path / "r")
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("grade", ["1e308", "-1e308", "1e10", DIGITS, "nan", "inf", "1_0"])
+def test_a_grade_out_of_range_is_named(tmp_path: Path, grade: str) -> None:
+    """Nobody grades by billions: the row says so before any measure overflows."""
+    (tmp_path / "q").write_text(f"q 0 d {grade}\n")
+    with pytest.raises(UsageError, match=r"q:1: the grade is"):
+        read_qrels(tmp_path / "q")
+
+
+@pytest.mark.parametrize("value", [DIGITS, "[" * 50_000, '{"a":' * 50_000, "1e999", "NaN"])
+def test_depth_and_digits_are_refused_in_every_text_format(tmp_path: Path, value: str) -> None:
+    """Annotations, records and experiments: one line each."""
+    row = json.dumps(ROW).replace('"start_line": 1', f'"start_line": {value}')
+    (tmp_path / "a.jsonl").write_text(row + "\n")
+    (tmp_path / "b.json").write_text(f"[{row}]")
+    (tmp_path / "c.toml").write_text(f"seed = {value}\n")
+    with pytest.raises(UsageError, match=r"a\.jsonl"):
+        read_rows(tmp_path / "a.jsonl")
+    for name in ("a.jsonl", "b.json"):
+        with pytest.raises(UsageError, match=name):
+            [one.number("start_line") for one in read_records(tmp_path / name)]
+    with pytest.raises(UsageError, match=r"c\.toml"):
+        load_config(tmp_path / "c.toml")
+
+
+def test_a_hunk_of_thousands_of_digits_is_no_hunk() -> None:
+    """What is no row of numbers that lines can have is passed over as text."""
+    assert parse_patch(f"--- a/x\n+++ b/x\n@@ -{DIGITS},1 +1 @@\n", where="x")[0].hunks == []
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"PK\x05\x06" + bytes(18), b"x" * 100, b"\x93NUMPY\x01\x00"])
+def test_a_broken_npz_is_named_with_code_2(chunkbench: Command, tmp_path: Path, repository: Path, data: bytes) -> None:
+    """An empty one once ended with "interrupted": numpy raises what a terminal raises at the end of input."""
+    (tmp_path / "v.npz").write_bytes(data)
+    with pytest.raises(UsageError, match=r"v\.npz: (is not an \.npz|holds \[\])"):
+        Precomputed(path=str(tmp_path / "v.npz")).encode(["a"], kind="document")
+    done = chunkbench("compare", repository, "--annotations", tmp_path / "gold.jsonl", "--engine", "serial",
+                      "--embedder", f"precomputed:path={tmp_path}/v.npz", "--chunker", "fixed-lines",
+                      "--chunker", "whole-file", "--out", tmp_path / "out")  # fmt: skip
+    assert done.code in (1, 2)
+    assert "v.npz" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_sample_through_the_real_command(tmp_path: Path) -> None:
+    """Spoiled files given to `chunkbench score` as a process of its own: code 0 or 2, never a traceback."""
+    rng = random.Random(3)
+    for number in range(6):
+        (tmp_path / "q").write_bytes(spoiled(b"q1 0 d1 1\nq1 0 d2 0\n", rng))
+        (tmp_path / "r").write_bytes(spoiled(b"q1 Q0 d1 1 0.9 t\n", rng))
+        done = subprocess.run(
+            [sys.executable, "-m", "scripts", "score", "--qrels", tmp_path / "q", "--run", tmp_path / "r"],
+            cwd=ROOT, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        )  # fmt: skip
+        assert done.returncode in (0, 2), (number, done.stderr)
+        assert b"Traceback" not in done.stderr
