@@ -250,8 +250,12 @@ def _extension(name: str) -> str:
     return extension if stem else name
 
 
-UNSAFE_GRAMMARS = frozenset({"cobol"})
-"""Grammars whose scanner never returns on some texts (a last line of fewer than seven columns): they are not used."""
+UNSAFE_GRAMMARS = frozenset({"cobol", "d"})
+"""Grammars that are not used: COBOL's scanner never returns on some texts (a last line of fewer than seven columns),
+D's reads memory that is not its own on some bytes and ends the process."""
+
+LARGEST_PARSED = {"svelte": 20_000}
+"""Bytes up to which a file is parsed, for grammars whose time grows with the square of the length on some texts."""
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chunkers.languages import known_languages, parser
+from chunkers.languages import LARGEST_PARSED, known_languages, parser
 from chunkers.types import SourceFile
 
 if TYPE_CHECKING:
@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 def no_grammar(source: SourceFile) -> str | None:
     """Return why the file cannot be parsed, or None where it can."""
-    return None if source.language in known_languages() else f"no grammar for {source.language or 'this file name'}"
+    if source.language not in known_languages():
+        return f"no grammar for {source.language or 'this file name'}"
+    largest = LARGEST_PARSED.get(source.language)
+    if largest is not None and len(source.data) > largest:
+        return f"{source.language} is parsed up to {largest // 1000} kB: its grammar is slow on long files"
+    return None
 
 
 def parse(source: SourceFile) -> Node:

@@ -7,13 +7,16 @@ import os
 import random
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from conftest import Command
 
+from chunkers.cast import Cast
 from chunkers.errors import UsageError
-from chunkers.languages import known_languages
+from chunkers.languages import UNSAFE_GRAMMARS, known_languages
+from chunkers.types import SourceFile
 from evaluation.config import load_config
 from evaluation.trec import read_qrels, read_run
 from ground_truth.annotations import read_rows
@@ -118,3 +121,22 @@ def test_a_sample_through_the_real_command(tmp_path: Path) -> None:
         )  # fmt: skip
         assert done.returncode in (0, 2), (number, done.stderr)
         assert b"Traceback" not in done.stderr
+
+
+def test_grammars_that_are_unsafe_are_not_used() -> None:
+    """D's scanner ends the process on some bytes, and COBOL's never returns: their files are cut by lines, and counted."""
+    for language in sorted(UNSAFE_GRAMMARS):
+        source = SourceFile("x", b"\xf5~3\x7f~\x04.\xa1" * 300, language)
+        assert Cast(size=50).fallback(source) == f"no grammar for {language}"
+        assert b"".join(source.data[piece.start : piece.end] for piece in Cast(size=50).split(source)) == source.data
+
+
+def test_a_long_file_of_a_slow_grammar_is_cut_by_lines() -> None:
+    """A hundred kB of open tags took minutes; now it is not parsed, which is counted, and a short one still is."""
+    long, short = (SourceFile("x.svelte", b"<div \n" * count, "svelte") for count in (20_000, 100))
+    assert "its grammar is slow" in (Cast(size=50).fallback(long) or "")
+    assert Cast(size=50).fallback(short) is None
+    began = time.process_time()
+    pieces = Cast(size=50).split(long)
+    assert time.process_time() - began < 10
+    assert pieces[-1].end == len(long.data)
