@@ -278,7 +278,7 @@ def test_a_measure_without_a_range_takes_the_scores_seen_and_says_so() -> None:
     row = _one(tokens[0], tokens[1], ["r"] * 50, margin=50.0)
     assert "no fixed range" in row.caveat
     assert _one(tokens[0], tokens[1], ["r"] * 50, value_range=(0.0, 5000.0)).high > row.high
-    with pytest.raises(ValueError, match="outside the measure's range"):
+    with pytest.raises(UsageError, match="outside the measure's range"):
         _one(tokens[0], tokens[1], ["r"] * 50, value_range=(0.0, 1.0))
 
 

@@ -40,7 +40,10 @@ def score_span(scores: np.ndarray, value_range: tuple[float, float] | None) -> S
     if not low < high:
         raise ValueError(f"a measure cannot range from {low} to {high}")
     if least < low - _ROUNDING or most > high + _ROUNDING:
-        raise ValueError(f"scores from {least:g} to {most:g} are outside the measure's range, {low:g} to {high:g}")
+        raise UsageError(
+            f"scores from {least:g} to {most:g} are outside the measure's range, {low:g} to {high:g}: "
+            "declare the range that its values can have"
+        )
     # A measure without an end has no bound to lean on: what the data show stands in for it.
     if np.isinf(low) or np.isinf(high):
         return Span(max(low, least), min(high, most), known=False)
