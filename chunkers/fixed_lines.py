@@ -17,6 +17,8 @@ class FixedLines:
 
     lines: int = 50
     overlap: int = 0
+    offset: int = 0
+    """Lines before the first cut; 0 cuts after a whole block. Where the first cut falls is luck."""
 
     version: ClassVar[str] = "1"
     lossless: ClassVar[bool] = True
@@ -26,12 +28,19 @@ class FixedLines:
         positive(self, "lines")
         if not 0 <= self.overlap < self.lines:
             raise UsageError(f"overlap must be from 0 to {self.lines - 1} (below lines), not {self.overlap}")
+        if not 0 <= self.offset < self.lines - self.overlap:
+            raise UsageError(f"offset must be from 0 to {self.lines - self.overlap - 1}, not {self.offset}")
 
     @property
     def limit(self) -> SizeLimit:
         """No chunk has more lines."""
         return SizeLimit("lines", self.lines)
 
+    @property
+    def period(self) -> int:
+        """Lines after which the cuts repeat: the number of different offsets."""
+        return self.lines - self.overlap
+
     def split(self, source: SourceFile) -> list[Piece]:
         """Return blocks of lines; they tile the file unless they overlap."""
-        return line_windows(source.data, window=self.lines, step=self.lines - self.overlap)
+        return line_windows(source.data, window=self.lines, step=self.lines - self.overlap, offset=self.offset)

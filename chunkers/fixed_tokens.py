@@ -28,6 +28,8 @@ class FixedTokens:
     tokens: int = 512
     overlap: int = 0
     tokenizer: str = "cl100k_base"
+    offset: int = 0
+    """Tokens before the first cut; 0 cuts after a whole run. Where the first cut falls is luck."""
 
     version: ClassVar[str] = "1"
     lossless: ClassVar[bool] = True
@@ -41,12 +43,19 @@ class FixedTokens:
         most = max(0, self.tokens - 2 * _LONGEST_CHARACTER + 1)
         if not 0 <= self.overlap <= most:
             raise UsageError(f"overlap must be from 0 to {most} where tokens is {self.tokens}, not {self.overlap}")
+        if not 0 <= self.offset < self.tokens - self.overlap:
+            raise UsageError(f"offset must be from 0 to {self.tokens - self.overlap - 1}, not {self.offset}")
         check_tokenizer(self.tokenizer)
 
     @property
     def limit(self) -> SizeLimit | None:
         """No chunk has more tokens; sizes are counted in cl100k_base, so other tokenizers promise nothing."""
         return SizeLimit("tokens", self.tokens) if self.tokenizer == "cl100k_base" else None
+
+    @property
+    def period(self) -> int:
+        """Tokens after which the cuts repeat: the number of different offsets."""
+        return self.tokens - self.overlap
 
     def split(self, source: SourceFile) -> list[Piece]:
         """Return runs of tokens, moved to character boundaries."""
@@ -57,9 +66,10 @@ class FixedTokens:
         while first < len(starts):
             begin = character_start(data, starts[first])
             first = bisect_left(starts, begin)
-            if first + self.tokens >= len(starts):
+            length = self.offset + self.overlap if self.offset and not pieces else self.tokens
+            if first + length >= len(starts):
                 return [*pieces, Piece(begin, len(data))]
-            end = character_start(data, starts[first + self.tokens])
+            end = character_start(data, starts[first + length])
             pieces.append(Piece(begin, end))
             first = bisect_left(starts, end) - self.overlap
         return pieces

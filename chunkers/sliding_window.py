@@ -17,6 +17,8 @@ class SlidingWindow:
 
     window: int = 20
     step: int = 10
+    offset: int = 0
+    """Lines by which every window begins later; the first one is shorter by as many."""
 
     version: ClassVar[str] = "1"
     lossless: ClassVar[bool] = True
@@ -26,12 +28,19 @@ class SlidingWindow:
         positive(self, "window", "step")
         if self.step > self.window:
             raise UsageError(f"step must not be above window ({self.window}): {self.step} would leave lines out")
+        if not 0 <= self.offset < self.step:
+            raise UsageError(f"offset must be from 0 to {self.step - 1} (below step), not {self.offset}")
 
     @property
     def limit(self) -> SizeLimit:
         """No chunk has more lines."""
         return SizeLimit("lines", self.window)
 
+    @property
+    def period(self) -> int:
+        """Lines after which the cuts repeat: the number of different offsets."""
+        return self.step
+
     def split(self, source: SourceFile) -> list[Piece]:
         """Return overlapping windows of lines."""
-        return line_windows(source.data, window=self.window, step=self.step)
+        return line_windows(source.data, window=self.window, step=self.step, offset=self.offset)

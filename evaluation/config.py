@@ -125,6 +125,9 @@ class ExperimentConfig(BaseModel):
     budgets: tuple[Annotated[int, Field(gt=0)], ...] = Field(
         (250, 500, 1000, 2000, 4000, 8000), description="Points of the recall-against-budget curve, in tokens."
     )
+    offsets: int = Field(
+        1, gt=0, le=50, description="Average line and token chunkers over this many offsets of their first cut."
+    )
     baseline: str | None = Field(None, description="Compare every chunker with this one instead of all pairs.")
     limit: int | None = Field(
         None, gt=0, description="At most this many queries of each dataset, drawn by the seed and the queries' ids."

@@ -54,6 +54,11 @@ Examples:
     type=click.Choice(["keep", "first", "equal"]),
     help="Identical files: keep all [this one], index only the first, or count a copy of gold text as gold.",
 )
+@click.option(
+    "--offsets",
+    type=click.IntRange(min=1, max=50),
+    help="Average line and token chunkers over N first cuts [1].",
+)
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many queries of each dataset, drawn by seed.")

@@ -11,6 +11,7 @@ from chunkers.errors import UsageError
 from evaluation.experiment import stages
 from evaluation.experiment.environment import environment
 from evaluation.experiment.executors import Executor
+from evaluation.experiment.offsets import averaged, offset_specs, with_offsets
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.records import cell_record, query_records
 from evaluation.experiment.session import Session
@@ -53,6 +54,8 @@ def run_experiment(
     """Return the results of every cell; a cell that failed is there with its reason."""
     progress = progress or Progress()
     config = session.config
+    offsets = offset_specs(session)
+    session = with_offsets(session, offsets)
     loaded = [session.dataset(spec) for spec in config.datasets]
     cells = session.cells[shard.number - 1 :: shard.of] if shard else session.cells
     failed = _prepare(session, cells, overwrite)
@@ -74,7 +77,7 @@ def run_experiment(
             config=config,
             environment=environment(config.run),
             datasets=tuple(each.record() for each in loaded),
-            cells=tuple(records),
+            cells=tuple(averaged(records, offsets)),
             queries=tuple(itertools.chain.from_iterable(map(query_records, loaded))),
             texts=texts,
             own_measures=own_facts(session.measures),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluation.report.formats import is_published, lower_is_better, plural
+from evaluation.report.formats import is_published, lower_is_better, plural, score
 from evaluation.report.view import View
 from evaluation.results.types import Results
 
@@ -31,6 +31,7 @@ def cautions(results: Results, views: Sequence[View]) -> list[str]:
                 _main_language,
                 _budget,
                 _fallbacks,
+                _offsets,
                 _drops,
                 _by_budget,
                 _by_kind,
@@ -109,6 +110,18 @@ def _fallbacks(view: View) -> Iterator[str]:
             yield f"{row.chunker} cut {fallen:,} of {chunks.files:,} files some other way ({reasons})."
         if chunks.failed_files:
             yield f"{row.chunker} failed on {plural(len(chunks.failed_files), 'file')}: {chunks.failed_words}."
+
+
+def _offsets(view: View) -> Iterator[str]:
+    """Say how much the place of the first cut matters, where scores are averaged over several."""
+    for row in view.rows:
+        means = next((each.means for each in row.cell.offsets if each.measure == view.headline), ())
+        if means:
+            low, high = (score(view.headline, end) for end in (min(means), max(means)))
+            yield (
+                f"{view.setting.title}: {row.chunker} is a mean over {len(means)} first cuts, which range "
+                f"from {low} to {high}."
+            )
 
 
 def _drops(view: View) -> Iterator[str]:

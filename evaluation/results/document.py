@@ -21,6 +21,7 @@ from evaluation.results.types import (
     Environment,
     Interaction,
     MeasureSummary,
+    OffsetSpread,
     Overall,
     Results,
     SettingBest,
@@ -122,6 +123,7 @@ def _cell(cell: CellRecord) -> dict[str, Any]:
         "chunks": _chunks(cell) if cell.status == "ok" else {},
         "measures": {name: _plain(summary) for name, summary in cell.measures.items()},
         "seconds": dict(cell.seconds),
+        "offsets": {each.measure: list(each.means) for each in cell.offsets},
     }
 
 
@@ -179,6 +181,9 @@ def _read_cell(row: Mapping[str, Any]) -> CellRecord:
         judgements=_read(JudgementFacts, chunks),
         measures={str(name): _read(MeasureSummary, each) for name, each in row["measures"].items()},
         seconds=TypeAdapter(dict[str, float]).validate_python(row["seconds"]),
+        offsets=tuple(
+            OffsetSpread(str(name), tuple(map(float, means))) for name, means in row.get("offsets", {}).items()
+        ),
     )
 
 
@@ -278,6 +283,7 @@ def results_schema() -> dict[str, Any]:
         "chunks": {"anyOf": [chunks, {"type": "object", "maxProperties": 0}]},
         "measures": {"type": "object", "additionalProperties": _ref(MeasureSummary)},
         "seconds": {"type": "object", "additionalProperties": number},
+        "offsets": {"type": "object", "additionalProperties": {"type": "array", "items": number}},
     }
     where = dict.fromkeys(_WHERE, text)
     body = {

@@ -74,6 +74,14 @@ class MeasureSummary:
     """In place of the mean, where a query without a value never reached what is measured; None if half never did."""
 
 
+@dataclass(frozen=True, slots=True)
+class OffsetSpread:
+    """The means of one measure at each offset of the first cut, where scores are averaged over several."""
+
+    measure: str
+    means: tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class CellRecord:
     """What became of one cell."""
@@ -87,6 +95,8 @@ class CellRecord:
     measures: Mapping[str, MeasureSummary] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Stage → seconds it took when it was made."""
+    offsets: tuple[OffsetSpread, ...] = ()
+    """How much the offset of the first cut matters; empty where there is one."""
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)
     """measure → one value per query of the cell's dataset, in the order of `Results.queries`; NaN is undefined."""
     curve: np.ndarray | None = None

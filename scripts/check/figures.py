@@ -1,4 +1,4 @@
-"""`python -m scripts.check.figures [PAGE …]`: the figures of the documentation, written by the commands that print them.
+"""`python -m scripts.check.figures [PAGE …]`: the figures of the documentation, as commands print them.
 
 A page marks what a command prints:
 

@@ -1,0 +1,65 @@
+"""Where the first cut of a line or token chunker falls is luck: its scores are averaged over several offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from chunkers.plugins import Spec
+from evaluation.experiment.session import Session
+from evaluation.results.types import CellRecord, OffsetSpread
+
+Offsets = Mapping[str, tuple[str, ...]]
+"""Chunker as written → the same at each offset."""
+
+
+def offset_specs(session: Session) -> Offsets:
+    """Return every chunker that cuts at a fixed period, at as many evenly spaced offsets as the config asks for."""
+    count = session.config.offsets
+    found: dict[str, tuple[str, ...]] = {}
+    for text in session.config.chunkers if count > 1 else ():
+        period = getattr(session.chunker(text), "period", None)
+        spec = Spec.parse(text)
+        if period is not None and "offset" not in dict(spec.params):
+            starts = sorted({round(number * period / count) for number in range(count)})
+            found[text] = tuple(str(Spec(spec.name, (*spec.params, ("offset", str(start))))) for start in starts)
+    return found
+
+
+def with_offsets(session: Session, offsets: Offsets) -> Session:
+    """Return the session whose chunkers stand at every offset."""
+    chunkers = tuple(spec for text in session.config.chunkers for spec in offsets.get(text, (text,)))
+    return session.with_config(session.config.model_copy(update={"chunkers": chunkers}))
+
+
+def averaged(cells: list[CellRecord], offsets: Offsets) -> list[CellRecord]:
+    """Return one cell in place of those of all offsets: mean scores of each query, and the spread of the means."""
+    homes = {spec: text for text, specs in offsets.items() for spec in specs}
+    groups: dict[tuple[str, ...], list[CellRecord]] = {}
+    for cell in cells:
+        key = cell.key._replace(chunker=homes.get(cell.key.chunker, cell.key.chunker))
+        groups.setdefault(key, []).append(cell)
+    return [_mean(group, homes) for group in groups.values()]
+
+
+def _mean(group: list[CellRecord], homes: Mapping[str, str]) -> CellRecord:
+    first = group[0]
+    if first.key.chunker not in homes:
+        return first
+    key = first.key._replace(chunker=homes[first.key.chunker])
+    broken = next((cell for cell in group if cell.status == "failed"), None)
+    if broken is not None:
+        return replace(broken, key=key, reason=f"{broken.key.chunker}: {broken.reason}")
+    scores = {name: np.array([cell.scores[name] for cell in group]) for name in first.scores}
+    curves = [cell.curve for cell in group if cell.curve is not None]
+    return replace(
+        first,
+        key=key,
+        scores={name: values.mean(axis=0) for name, values in scores.items()},
+        curve=np.mean(curves, axis=0) if curves else None,
+        offsets=tuple(
+            OffsetSpread(name, tuple(float(np.nanmean(row)) for row in values)) for name, values in scores.items()
+        ),
+    )
