@@ -353,3 +353,13 @@ def test_every_function_of_every_language_begins_a_chunk(name: str) -> None:
         assert {line, function.start} & starts
     cuts = {piece.start for piece in CHUNKERS.create("definitions").split(source)}
     assert {piece.start for piece in CHUNKERS.create("declarations").split(source)} <= cuts
+
+
+def test_a_definition_below_an_empty_first_line_begins_at_its_own_line() -> None:
+    """The first line of a file is a line like any other."""
+    for lead in (b"\n", b"x = 1\n"):
+        source = SourceFile("a.py", lead + b"def f():\n    return 1\n", "python")
+        assert [(piece.start, piece.end) for piece in CHUNKERS.create("definitions").split(source)] == [
+            (0, len(lead)),
+            (len(lead), len(source.data)),
+        ]

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
-from chunkers.gitignore import MOST_RULES
+from chunkers.gitignore import LARGEST, MOST_RULES, read_rules
 from chunkers.sources import walk
 
 FILES = ("a.py", "ab.py", "b.py", "[a].py", "a b.py", "x/a.py", "x/y/a.py", "x/y/b.py", "x/ab/b.py", "y/x/b.py",
@@ -128,3 +128,19 @@ def test_folders_may_be_nested_deeper_than_python_recurses(tmp_path: Path) -> No
     finally:
         # Python's own rmtree, which clears the folder of the test, recurses.
         subprocess.run(["rm", "-rf", str(tmp_path / "a")], check=True)
+
+
+def test_a_file_of_the_largest_size_and_of_most_rules_is_still_read(tmp_path: Path) -> None:
+    """The limits are what is allowed, not what is refused."""
+    file = tmp_path / ".gitignore"
+    file.write_text("#" * (LARGEST - 2) + "\na")
+    read = read_rules(file, prefix="")
+    assert read is not None
+    assert len(read.rules) == 1
+    file.write_text("a\n" * MOST_RULES)
+    read = read_rules(file, prefix="")
+    assert read is not None
+    assert len(read.rules) == MOST_RULES
+    file.write_text("#" * (LARGEST - 1) + "\na")
+    with pytest.raises(UsageError, match="shorten it"):
+        read_rules(file, prefix="")

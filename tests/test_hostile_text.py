@@ -135,3 +135,9 @@ def test_a_message_that_cannot_be_shown_is_no_reason_to_fail(tmp_path: Path, how
         os.close(writing)
     assert done.returncode == code
     assert (b"mrr" in done.stdout) == (code == 0)
+
+
+def test_a_line_is_as_long_as_its_limit_and_no_longer() -> None:
+    """What fits is whole; what does not is cut to the limit, the mark of the cut included."""
+    assert one_line("a" * 10, limit=10) == "a" * 10
+    assert one_line("a" * 11, limit=10) == "a" * 9 + "…"

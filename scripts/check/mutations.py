@@ -43,7 +43,7 @@ class Room(NamedTuple):
 
 ROOMS = {
     "chunkers": Room(
-        "chunkers/*.py", "chunkers_[cst]* chunkers_headers sources gitignore languages* plugin* contracts"
+        "chunkers/*.py", "chunkers_[cst]* chunkers_headers sources gitignore languages* hostile_text plugin* contracts"
     ),
     "indexing": Room(
         "indexing/**/*.py", "retrievers_* embedding_cache encoders_openai encoders_mi* encoders_mo* indexing*"
