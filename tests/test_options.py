@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import chunkbench as cb
 from evaluation.config import make_config
+from evaluation.statistics.types import TestName
 from ground_truth.draw import draw_queries
 from ground_truth.types import Annotation, Dataset, Query
 from scripts.cli import _VERBS, chunkbench
@@ -80,10 +82,12 @@ def test_cutoffs_replace_the_default_ones(chunkbench: Command, repository: Path,
     assert make_config(both.model_dump(mode="json")).measures == both.measures
 
 
-def test_the_test_is_chosen(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", get_args(TestName))
+def test_the_test_is_chosen(chunkbench: Command, repository: Path, tmp_path: Path, name: str) -> None:
     """The comparisons name it."""
-    done = chunkbench(*_arguments(repository), "--test", "wilcoxon", "--json", "--out", tmp_path / "out")
-    assert {row["test"] for row in done.json["comparisons"]} == {"wilcoxon"}, done.err
+    done = chunkbench(*_arguments(repository), "--test", name, "--json", "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert {row["test"] for row in done.json["comparisons"]} == {name}
 
 
 def _commands(command: click.Command, name: str) -> list[tuple[str, click.Command]]:
