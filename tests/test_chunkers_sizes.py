@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chunkers.coverage import Coverage, coverage, total
@@ -42,6 +42,8 @@ _SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)).map(lambda p
 
 
 @given(pieces=_SPANS, text=st.text("ab \n", min_size=40, max_size=40))
+@example(pieces=[Piece(0, 40)], text="ab" * 20)
+@example(pieces=[Piece(0, 40), Piece(10, 20)], text="ab" * 20)
 def test_coverage_counts_what_a_loop_counts(pieces: list[Piece], text: str) -> None:
     """Lost and doubled characters are those that a count per character finds."""
     data = text.encode()

@@ -73,15 +73,15 @@ class Fault:
     end_line: int
     was: str
     becomes: str
+    diff: str
     text: str
     """The whole file with the fault in it."""
 
-    @property
-    def diff(self) -> str:
-        """The changed lines."""
-        before, after = (ROOT / self.file).read_text("utf-8").splitlines(), self.text.splitlines()
-        found = difflib.unified_diff(before, after, n=0, lineterm="")
-        return "\n".join(line for line in found if not line.startswith(("---", "+++", "@@")))
+
+def _diff(before: str, after: str) -> str:
+    """Return the changed lines."""
+    found = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return "\n".join(line for line in found if not line.startswith(("---", "+++", "@@")))
 
 
 _PAIRS: list[tuple[type[ast.cmpop], type[ast.cmpop]]] = [
@@ -130,7 +130,8 @@ def faults(file: str) -> Iterator[Fault]:
         for made in [ast.UnaryOp(ast.Not(), node)] if negate else changed(node):
             becomes = f"({ast.unparse(made)})"
             text = (source[:first] + becomes.encode() + source[last:]).decode()
-            yield Fault(file, node.lineno, node.end_lineno or node.lineno, source[first:last].decode(), becomes, text)
+            was, last_line = source[first:last].decode(), node.end_lineno or node.lineno
+            yield Fault(file, node.lineno, last_line, was, becomes, _diff(source.decode(), text), text)
 
 
 def _end(node: ast.expr) -> int:
