@@ -112,7 +112,7 @@ def typed(answers: str, *arguments: str) -> tuple[int, str]:
         order, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, close_fds=True
     ) as process:
         os.close(theirs)
-        os.write(ours, answers.encode())
+        os.write(ours, answers.encode() + b"\x04")  # the end of input, so that a missing answer is no endless wait
         shown = b""
         while True:
             try:
