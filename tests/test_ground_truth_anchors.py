@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from conftest import Command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_datasets_from_clones import git
@@ -193,3 +194,16 @@ def test_alternatives_and_categories_are_read_from_annotation_files(tmp_path: Pa
     dataset = Annotations(path=path, root=str(clone)).load()
     assert dataset.annotations[0].alternative == "one"
     assert dataset.queries[0].category == "symbol"
+
+
+def test_the_report_says_what_became_of_annotated_lines(tmp_path: Path, clone: Path, chunkbench: Command) -> None:
+    """Counts of each fate, the rows that need a look and those left out stand in report.html, after a real run."""
+    old = git(clone, "show", "HEAD~1:store.py") + "\n"
+    path = rows(tmp_path / "a.jsonl", READ, (9, 11), (20, 21), anchored=old)
+    spec = f"annotations:path={path},root={clone},problems=skip"
+    options = ["--chunker", "fixed-lines:lines=5", "--retriever", "bm25", "--measure", "mrr", "--measure", "hit@5"]
+    result = chunkbench("compare", "--dataset", spec, *options, "--out", str(tmp_path / "out"))
+    assert result.code == 0, result.err
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "rows left out: 1 gone" in page
+    assert "annotated lines: 1 moved, 1 edited, 1 gone (check row 2 (q2) edited: store.py:9-11 is now" in page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,7 @@ def _facts(dataset: DatasetRecord, results: Results) -> str:
         + mined
         + (f"; files skipped: {skipped}" if skipped else "")
         + (f"; rows left out: {rows}" if rows else "")
+        + _lines_followed(dataset)
     )
 
 
@@ -100,6 +101,16 @@ def _rows_left_out(dataset: DatasetRecord) -> Mapping[str, int]:
     """Return reason → rows of the published file that could not be used."""
     found = dataset.details.get("skipped")
     return found if isinstance(found, Mapping) else {}
+
+
+def _lines_followed(dataset: DatasetRecord) -> str:
+    """Return what became of annotated lines that were found again by their text, with those that need a look."""
+    fates, to_check = dataset.details.get("followed"), dataset.details.get("to_check")
+    if not isinstance(fates, Mapping):
+        return ""
+    told = ", ".join(f"{count:,} {fate}" for fate, count in fates.items() if count)
+    rows = "; ".join(map(str, to_check)) if isinstance(to_check, Sequence) else ""
+    return f"; annotated lines: {told}" + (f" (check {rows})" if rows else "")
 
 
 def policy(style: str, script: str) -> str:
