@@ -77,9 +77,8 @@ def flatness(
 
 def _scores(session: Any, dataset: str, spec: str, skill: float, seed: int) -> list[float]:  # noqa: ANN401 - a Session
     """Return the mean of each measure over one drawn ranking per query."""
-    from evaluation.experiment.relevance import judge
-
     from evaluation.experiment import stages
+    from evaluation.experiment.qrels import qrels_of
     from evaluation.experiment.scoring import Scoring, score_ranking
     from evaluation.experiment.visible_chunks import searchable_rows
     from indexing.types import Hit
@@ -87,7 +86,7 @@ def _scores(session: Any, dataset: str, spec: str, skill: float, seed: int) -> l
     rng = np.random.default_rng(seed)
     loaded, table = session.dataset(dataset), stages.chunk(session, dataset, spec)
     rows = searchable_rows(loaded, table)
-    relevant = judge(session.rule, loaded, table).qrels
+    relevant = qrels_of(session.rule, loaded, table).qrels
     place = {name: row for row, name in enumerate(table.ids)}
     ranking = {}
     for query in loaded.dataset.queries:
@@ -96,7 +95,14 @@ def _scores(session: Any, dataset: str, spec: str, skill: float, seed: int) -> l
         gold = np.isin(space, [place[name] for name in relevant[query.id]])
         order = np.argsort(-(scores + skill * gold), kind="stable")
         ranking[query.id] = [Hit(int(space[at]), float(-rank)) for rank, at in enumerate(order)]
-    how = Scoring(session.measures, session.rule, session.config.budgets, session.config.depth, _no_vectors)
+    how = Scoring(
+        measures=session.measures,
+        rule=session.rule,
+        insist=False,
+        budgets=session.config.budgets,
+        depth=session.config.depth,
+        embed=_no_vectors,
+    )
     scored = score_ranking(how, loaded, table, ranking)
     return [float(np.nanmean(scored.scores[name])) for name in MEASURES]
 
