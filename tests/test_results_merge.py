@@ -68,6 +68,14 @@ def test_runs_of_different_chunkers_are_in_the_order_of_the_runs(whole: Results)
     assert [cell.key.embedder for cell in merged.cells] == ["minilm", "bge"] * 4
 
 
+def test_what_does_not_differ_is_that_of_the_first_run(whole: Results) -> None:
+    """The seed of the statistics, for one, is the first run's; one run alone stays as it is."""
+    other = dataclasses.replace(whole, config=whole.config.model_copy(update={"seed": 7}))
+    assert merge_results([whole, other]).config == whole.config
+    assert merge_results([other, whole]).config == other.config
+    assert merge_results([whole]).cells == whole.cells
+
+
 def test_what_failed_once_and_was_done_another_time_is_done(whole: Results) -> None:
     """A cell that is ok in any run is ok; one that failed in all of them keeps its reason."""
     bad = dataclasses.replace(whole, cells=tuple(map(failed, whole.cells)))
@@ -104,6 +112,8 @@ def test_datasets_that_changed_in_between_are_refused(whole: Results) -> None:
     config = whole.config.model_copy(update={"datasets": ("other",)})
     second = dataclasses.replace(whole, datasets=(other,), queries=queries, cells=cells, config=config)
     merged = merge_results([whole, second])
+    assert merged.config == whole.config.model_copy(update={"datasets": (dataset.name, "other")})
+    assert [cell.key.dataset for cell in merged.cells] == [dataset.name] * 8 + ["other"] * 8
     assert [each.name for each in merged.datasets] == [dataset.name, "other"]
     assert len(merged.cells) == 2 * len(whole.cells)
     assert merged.queries_of("other") == queries

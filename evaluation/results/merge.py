@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,9 @@ from evaluation.config import ExperimentConfig
 from evaluation.results.facts import DatasetRecord
 from evaluation.results.types import CellRecord, QueryRecord, Results
 from evaluation.types import CellKey
+
+_AXES = ("datasets", "chunkers", "embedders", "retrievers")
+"""The keys of an experiment whose product its cells are, in the order of a cell's parts."""
 
 
 def merge_results(parts: Iterable[Results]) -> Results:
@@ -44,14 +47,12 @@ def merge_results(parts: Iterable[Results]) -> Results:
                 raise UsageError(f"two runs disagree about {' × '.join(cell.key)}: their versions differ")
         queries.update({(query.dataset, query.id): query for query in part.queries})
         texts.update(part.texts)
-    chunkers = {cell.key.chunker for cell in cells.values()}
-    listed = [chunker for part in parts for chunker in part.config.chunkers if chunker in chunkers]
-    config = first.config.model_copy(update={"chunkers": tuple(dict.fromkeys([*listed, *sorted(chunkers)]))})
+    axes = _axes(cells, [part.config for part in parts])
     return replace(
         first,
-        config=config,
+        config=first.config.model_copy(update=axes),
         datasets=tuple(datasets.values()),
-        cells=tuple(cells[key] for key in _in_order(cells, [part.config for part in parts])),
+        cells=tuple(cells[key] for key in sorted(cells, key=lambda key: _place(key, axes))),
         comparisons=(),
         queries=tuple(queries.values()),
         texts=texts,
@@ -59,18 +60,18 @@ def merge_results(parts: Iterable[Results]) -> Results:
     )
 
 
-def _in_order(cells: Iterable[CellKey], configs: Sequence[ExperimentConfig]) -> list[CellKey]:
-    """Return the cells in the order in which one run of these experiments would have had them."""
-    places = [
-        {
-            spec: place
-            for place, spec in reversed(list(enumerate(spec for each in configs for spec in getattr(each, axis))))
-        }
-        for axis in ("datasets", "chunkers", "embedders", "retrievers")
-    ]
-    return sorted(
-        cells, key=lambda key: [(place.get(part, len(place)), part) for part, place in zip(key, places, strict=True)]
-    )
+def _axes(cells: Iterable[CellKey], configs: Sequence[ExperimentConfig]) -> dict[str, tuple[str, ...]]:
+    """Return what the cells are made of, in the order in which the experiments, one after the other, name it."""
+    found = {}
+    for axis, used in zip(_AXES, map(set, zip(*cells, strict=True)), strict=True):
+        named = [spec for config in configs for spec in getattr(config, axis) if spec in used]
+        found[axis] = tuple(dict.fromkeys([*named, *sorted(used)]))
+    return found
+
+
+def _place(cell: CellKey, axes: Mapping[str, Sequence[str]]) -> list[int]:
+    """Return where one run of all of it would have had the cell."""
+    return [axes[axis].index(spec) for axis, spec in zip(_AXES, cell, strict=True)]
 
 
 def _same_scores(one: CellRecord, other: CellRecord) -> bool:
