@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from evaluation.config import ExperimentConfig
 from evaluation.measures.declared import MeasureFacts, declared
 from evaluation.measures.registry import remember_measure
@@ -164,7 +165,7 @@ def from_json(found: Mapping[str, Any], *, source: str) -> Results:
             matched_size=str(found.get("matched_size", "")),
             left_out=TypeAdapter(dict[str, str]).validate_python(found.get("left_out", {})),
         )
-    except (ValidationError, KeyError, TypeError, AttributeError) as error:
+    except (ValidationError, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UsageError(f"{source} is not a results file ({_why(error)}): run the comparison again") from None
 
 
@@ -243,7 +244,7 @@ def _why(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {one_line(str(error), limit=200)}"
 
 
 def results_schema() -> dict[str, Any]:

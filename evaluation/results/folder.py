@@ -15,6 +15,7 @@ import numpy as np
 
 from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from chunkers.writable import is_writable
 from evaluation.config import ExperimentConfig
 from evaluation.results.document import VERSION, config_json, from_json, to_json
@@ -108,6 +109,16 @@ def _write_whole(results: Results, folder: Path) -> None:
 def read_results(folder: Path, *, rankings: bool = False) -> Results:
     """Return what `write_results` wrote; the runs and qrels, which no report needs, only when asked for."""
     import pyarrow as pa
+
+    try:
+        return _read(folder, rankings=rankings)
+    except (OSError, pa.ArrowException, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        # A table of another make, a row that names a query that is not there: what is in the folder was edited.
+        why = one_line(f"{type(error).__name__}: {error}", limit=200)
+        raise UsageError(f"{folder} is not complete ({why}): run the comparison again") from None
+
+
+def _read(folder: Path, *, rankings: bool) -> Results:
     import pyarrow.parquet as pq
 
     marker = folder / "results.json"
@@ -119,13 +130,8 @@ def read_results(folder: Path, *, rankings: bool = False) -> Results:
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{marker} is not a results file: run the comparison again") from None
     if version != VERSION:
-        raise UsageError(f"{marker} has version {version}; this chunkbench reads {VERSION}")
-    try:
-        tables = {
-            name: pq.read_table(folder / f"{name}.parquet") for name in ("queries", "scores", "curves", "hits", "texts")
-        }
-    except (OSError, pa.ArrowException) as error:
-        raise UsageError(f"{folder} is not complete ({error}): run the comparison again") from None
+        raise UsageError(f"{marker} has version {one_line(str(version), limit=40)}; this chunkbench reads {VERSION}")
+    tables = {name: pq.read_table(folder / f"{name}.parquet") for name in _TABLES}
     queries = tuple(
         QueryRecord(
             dataset=row["dataset"],

@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 import shutil
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -231,6 +233,7 @@ def _tables() -> Iterator[Target]:
 
 def _stored(home: Path) -> Iterator[Target]:
     yield from _cache(home)
+    yield from _runs(home)
     yield from _clones()
 
 
@@ -297,6 +300,59 @@ def _cache(home: Path) -> Iterator[Target]:
 
     line = {"run": 1, "who": "a", "why": "b", "time": "2026-01-01T00:00:00+00:00"}
     yield Target("acceptances", json.dumps(line).encode() + b"\n", accepted)
+
+
+def _runs(home: Path) -> Iterator[Target]:
+    """Yield the files of a results folder and of a history, as the commands write them."""
+    from evaluation.history.baseline import find_baseline
+    from evaluation.history.folder import History
+    from evaluation.results.folder import read_results
+
+    code = home / "run" / "code"
+    code.mkdir(parents=True)
+    for word in ("apple", "bolt", "candle"):
+        (code / f"{word}.py").write_text(
+            f"def make_{word}(size):\n    return size\n\n\nclass {word.title()}:\n    pass\n"
+        )
+    rows = [{**ROW, "query_id": word, "repo": "code", "file": f"{word}.py"} for word in ("apple", "bolt", "candle")]
+    (home / "run" / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = home / "run" / "x.toml"
+    config.write_text(
+        f'datasets = ["annotations:path={home}/run/gold.jsonl,root={code}"]\nchunkers = ["fixed-lines:lines=3", "whole-file"]\n'
+        'retrievers = ["bm25"]\nembedders = ["hashing"]\nmeasures = ["hit@5"]\nheadline = "hit@5"\nflips = 100\n'
+        '[run]\nengine = "serial"\n[nightly]\nhistory = "history"\n'
+    )
+    for arguments in (("compare", str(config), "--out", str(home / "run" / "out")), ("nightly", str(config))):
+        subprocess.run(  # noqa: S603 - our own command
+            [sys.executable, "-m", "scripts", *arguments],
+            cwd=Path(__file__).parents[2],
+            check=True,
+            capture_output=True,
+        )
+
+    def file_of(folder: Path, name: str, read: Callable[[], object]) -> Target:
+        good = (folder / name).read_bytes()
+
+        def reading(_home: Path, data: bytes) -> object:
+            (folder / name).write_bytes(data)
+            try:
+                return read()
+            finally:
+                (folder / name).write_bytes(good)
+
+        return Target(f"{folder.name} {name}", good, reading)
+
+    out = home / "run" / "out"
+    for name in ("results.json", *(f"{table}.parquet" for table in ("queries", "scores", "curves", "hits", "texts"))):
+        yield file_of(out, name, lambda: read_results(out, rankings=True))
+    history = History(home / "run" / "history")
+
+    def whole_history() -> object:
+        found = history.records()
+        return [(find_baseline(history), history.means(record), history.results(record)) for record in found.runs]
+
+    for name in ("run.json", "results.json", "scores.parquet"):
+        yield file_of(history.folder(1), name, whole_history)
 
 
 def _clones() -> Iterator[Target]:
