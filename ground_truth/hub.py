@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 from chunkers.errors import UsageError
+from chunkers.network import check_download
+from chunkers.plain_text import one_line
 
 _HUB = re.compile(r"hub:([\w.-]+/[\w.-]+)(?:@(\w+))?\Z")
 _READABLE = {".jsonl", ".json", ".parquet"}
@@ -42,6 +44,12 @@ def _download(name: str, revision: str | None) -> Path:
     except ImportError:
         raise UsageError("reading from the hub needs huggingface_hub: pip install huggingface_hub") from None
     try:
-        return Path(snapshot_download(name, revision=revision, repo_type="dataset"))
+        try:
+            return Path(snapshot_download(name, revision=revision, repo_type="dataset", local_files_only=True))
+        except LocalEntryNotFoundError:
+            check_download(f"hub:{name}@{revision[:12]}")
+            return Path(snapshot_download(name, revision=revision, repo_type="dataset"))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise UsageError(f"hub:{name}@{revision[:12]} cannot be downloaded: {str(error).splitlines()[0]}") from None
+        raise UsageError(
+            f"hub:{name}@{revision[:12]} cannot be downloaded: {one_line(str(error), limit=200)}"
+        ) from None

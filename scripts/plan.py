@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkers.network import offline
 from chunkers.tokens import cache_folder
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of experiment files, for editors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@offline()
 def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bool) -> None:
     """List the cells of an experiment FILE, or of the default one, and what running it would take."""
     if schema:

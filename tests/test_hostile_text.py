@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import pty
+import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +20,7 @@ from hypothesis import strategies as st
 
 from chunkers.plain_text import csv_cell, one_line, shown
 from evaluation.report.documents import _md, _tex
+from evaluation.results.folder import read_results
 
 ROOT = Path(__file__).parents[1]
 NASTY = (
@@ -141,3 +145,113 @@ def test_a_line_is_as_long_as_its_limit_and_no_longer() -> None:
     """What fits is whole; what does not is cut to the limit, the mark of the cut included."""
     assert one_line("a" * 10, limit=10) == "a" * 10
     assert one_line("a" * 11, limit=10) == "a" * 9 + "…"
+
+
+EDITS = {
+    "an empty object": lambda _found: {},
+    "a list": lambda found: [found],
+    "no cells": lambda found: {**found, "cells": []},
+    "a cell that is a number": lambda found: {**found, "cells": [7]},
+    "a cell without its name": lambda found: {**found, "cells": [{**found["cells"][0], "chunker": None}]},
+    "measures as a list": lambda found: {**found, "cells": [{**found["cells"][0], "measures": []}]},
+    "a text for a mean": lambda found: {
+        **found, "cells": [{**cell, "measures": {"hit@5": {"mean": "x"}}} for cell in found["cells"]]},
+    "comparisons of nothing": lambda found: {**found, "comparisons": [{}]},
+    "a measure that is none": lambda found: {**found, "config": {**found["config"], "headline": "nope@@"}},
+    "another version": lambda found: {**found, "version": [1]},
+    "no datasets": lambda found: {**found, "datasets": []},
+    "budgets as words": lambda found: {**found, "config": {**found["config"], "budgets": ["a"]}},
+    "a number of many digits": lambda found: {**found, "config": {**found["config"], "seed": 10**400}},
+    "names that command": lambda found: {
+        **found, "cells": [{**cell, "chunker": "\x1b[2J[/x]", "reason": "=1"} for cell in found["cells"]]},
+}  # fmt: skip
+"""What somebody has done to results.json."""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the results of a small comparison."""
+    home = tmp_path_factory.mktemp("finished")
+    (home / "code").mkdir()
+    rows = []
+    for word in ("apple", "bolt", "candle"):
+        (home / "code" / f"{word}.py").write_text(f"def make_{word}(size):\n    return size\n")
+        rows.append({"query_id": word, "query": f"make a {word}", "file": f"{word}.py", "start_line": 1, "end_line": 2})
+    (home / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run("compare", home / "code", "--annotations", home / "gold.jsonl", "--chunker", "fixed-lines", "--chunker",
+               "whole-file", "--retriever", "bm25", "--embedder", "hashing", "--measure", "hit@5",
+               "--headline", "hit@5", "--flips", 100, "--engine", "serial", "--out", home / "out", capture_output=True,
+               env={**os.environ, "CHUNKBENCH_CACHE": str(home / "cache")})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return home / "out"
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_results_folder_is_a_report_or_one_line(
+    chunkbench: Command, finished: Path, tmp_path: Path, edit: str
+) -> None:
+    """`report` and `compare --out` on results that somebody has edited: code 0 or 2, and never a traceback."""
+    shutil.copytree(finished, tmp_path / "out")
+    marker = tmp_path / "out" / "results.json"
+    marker.write_text(json.dumps(EDITS[edit](json.loads(marker.read_text()))))
+    done = chunkbench("report", tmp_path / "out")
+    assert done.code in (0, 2), (edit, done.err)
+    assert "Traceback" not in done.err
+    assert "\x1b" not in done.out + done.err
+    assert len(done.err.strip().splitlines()) <= 1 or done.code == 0, done.err
+    for page in (tmp_path / "out").glob("*.md"):
+        assert "\x1b" not in page.read_text()
+
+
+@pytest.mark.parametrize("table", ["queries", "scores", "curves", "hits", "texts"])
+@pytest.mark.parametrize("how", ["gone", "cut", "another table"])
+def test_a_table_that_is_not_what_it_was(
+    chunkbench: Command, finished: Path, tmp_path: Path, table: str, how: str
+) -> None:
+    """The line names the folder."""
+    shutil.copytree(finished, tmp_path / "out")
+    file = tmp_path / "out" / f"{table}.parquet"
+    if how == "gone":
+        file.unlink()
+    elif how == "cut":
+        file.write_bytes(file.read_bytes()[:-9])
+    else:
+        shutil.copy(tmp_path / "out" / ("texts.parquet" if table != "texts" else "hits.parquet"), file)
+    done = chunkbench("report", tmp_path / "out")
+    assert done.code == 2
+    assert str(tmp_path / "out") in done.err
+    assert "Traceback" not in done.err
+
+
+def test_two_writers_of_one_folder_take_turns(finished: Path, tmp_path: Path) -> None:
+    """Four processes write the same results into one folder at once: all end well, and what is there is whole."""
+    code = (
+        "import sys; from pathlib import Path; from evaluation.results.folder import read_results, write_results\n"
+        "found = read_results(Path(sys.argv[1]), rankings=True)\n"
+        "for _ in range(8): write_results(found, Path(sys.argv[2]))\n"
+    )
+    arguments = [sys.executable, "-c", code, str(finished), str(tmp_path / "out")]
+    running = [subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(4)]
+    said = [process.communicate()[1] for process in running]
+    assert [process.returncode for process in running] == [0] * 4, said
+    assert read_results(tmp_path / "out", rankings=True).cells
+    assert sorted(file.name for file in (tmp_path / "out").iterdir() if file.name.startswith(".")) == []
+
+
+def test_plan_reaches_for_no_network(chunkbench: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model or dataset of the hub that is not here is named; no connection is opened to find it."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    for key, value in (
+        ("embedders", "st:model=nobody/nothing-at-all"),
+        ("datasets", f"swebench:path=hub:nobody/nothing@{'0' * 40},repos={tmp_path}"),
+    ):
+        (tmp_path / "x.toml").write_text(f'{key} = ["{value}"]\nchunkers = ["fixed-lines", "whole-file"]\n')
+        done = chunkbench("plan", tmp_path / "x.toml")
+        assert done.code in (2, 4), done.err
+        assert "downloads nothing" in done.err or "not installed" in done.err

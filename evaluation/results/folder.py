@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
 from chunkers.writable import is_writable
+from evaluation.atomic import held
 from evaluation.config import ExperimentConfig
 from evaluation.results.document import VERSION, config_json, from_json, to_json
 from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord, Results
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 _CELL = CellKey._fields
 _HIT = ("rank", "chunk_id", "score", "path", "start_line", "end_line")
 _DRAFT = ".draft-"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _TABLES = ("queries", "scores", "curves", "hits", "texts")
 Block = dict[str, Any]
 """Columns of equal length."""
@@ -76,13 +79,16 @@ def write_results(results: Results, folder: Path) -> None:
     """Write the folder; a reader sees the old files or all of the new ones' `results.json`, which is written last."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for abandoned in folder.glob(f"{_DRAFT}*"):
-            shutil.rmtree(abandoned, ignore_errors=True)
-        _write_whole(results, folder)
+        with held(folder):
+            # Whoever else writes here waits for its turn, so these are nobody's.
+            for abandoned in folder.glob(f"{_DRAFT}*"):
+                shutil.rmtree(abandoned, ignore_errors=True)
+            _write_whole(results, folder)
     except OSError as error:
+        space = "free some space, or " if error.errno in _FULL else ""
         raise UsageError(
             f"{folder}: the results cannot be written ({error.strerror or error}). What was computed is in the cache: "
-            "free some space, or name another folder with --out, and run again"
+            f"{space}name another folder with --out, and run again"
         ) from error
 
 

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.network import check_download
+from chunkers.plain_text import one_line
 from chunkers.plugins import positive
 from indexing.encoders.texts import Long, pool_windows, readable, unit_rows
 from indexing.types import Vectors
@@ -150,9 +152,10 @@ def _snapshot(model: str, revision: str | None) -> Path:
         try:
             return Path(snapshot_download(model, revision=revision, local_files_only=True))
         except LocalEntryNotFoundError:
+            check_download(f"the model {model!r}")
             return Path(snapshot_download(model, revision=revision, ignore_patterns=_OTHER_ENGINES))
     except (OSError, HfHubHTTPError, HFValidationError) as error:
-        reason = str(error).strip().splitlines()[0]
+        reason = one_line(str(error), limit=200)
         raise UsageError(f"{model!r} is no folder here, and the hub does not give it: {reason}") from error
 
 

@@ -318,7 +318,8 @@ def _runs(home: Path) -> Iterator[Target]:
     (home / "run" / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     config = home / "run" / "x.toml"
     config.write_text(
-        f'datasets = ["annotations:path={home}/run/gold.jsonl,root={code}"]\nchunkers = ["fixed-lines:lines=3", "whole-file"]\n'
+        f'datasets = ["annotations:path={home}/run/gold.jsonl,root={code}"]\n'
+        'chunkers = ["fixed-lines:lines=3", "whole-file"]\n'
         'retrievers = ["bm25"]\nembedders = ["hashing"]\nmeasures = ["hit@5"]\nheadline = "hit@5"\nflips = 100\n'
         '[run]\nengine = "serial"\n[nightly]\nhistory = "history"\n'
     )
