@@ -19,6 +19,7 @@ from chunkers.splitting import chunk_file
 from ground_truth.datasets.repoeval import RepoEval
 from ground_truth.relevance import judge_chunker
 from ground_truth.rules import parse_rule
+from ground_truth.types import Dataset
 
 FILE = 'import os\n\n\ndef add(a, b):\n    """Add two numbers."""\n    c = a + b\n    return c\n'
 
@@ -58,6 +59,16 @@ def make(folder: Path, *rows: str, members: dict[str, bytes] | None = None) -> P
     return folder
 
 
+def visible(dataset: Dataset) -> bytes:
+    """Return the file as an index shows it: what is hidden is blank."""
+    source = dataset.repositories[0].read("m.py")
+    assert source is not None
+    shown = bytearray(source.data)
+    for span in dataset.hidden:
+        shown[span.start_byte : span.end_byte] = b" " * (span.end_byte - span.start_byte)
+    return bytes(shown)
+
+
 @pytest.mark.parametrize(("gold", "lines"), [("prompt", (1, 6)), ("body", (6, 7)), ("function", (4, 7))])
 def test_three_definitions_of_gold(tmp_path: Path, gold: str, lines: tuple[int, int]) -> None:
     """The prompt's lines with the first of the body, the body, or the whole function."""
@@ -66,20 +77,15 @@ def test_three_definitions_of_gold(tmp_path: Path, gold: str, lines: tuple[int, 
     assert (note.start_line, note.end_line) == lines
     (query,) = dataset.queries
     assert (query.id, query.expected) == ("o_r/0", "    c = a + b\n    return c\n")
-    source = dataset.repositories[0].read("m.py")
-    assert source is not None
-    assert (b"Add two" in source.data) == (gold != "function")
+    assert (b"Add two" in visible(dataset)) == (gold != "function")
     assert query.text == "Add two numbers." if gold == "function" else query.text.startswith("def add")
     assert pickle.loads(pickle.dumps(dataset)).queries == dataset.queries  # noqa: S301 - made in the line itself
 
 
 def test_masking_of_the_querys_own_lines_keeps_the_gold(tmp_path: Path) -> None:
-    """With mask=query the prompt's lines are blank and the body is not; it is refused where it would blank the gold."""
+    """With mask=query the prompt's lines are hidden, the body is not; it is refused where it would hide the gold."""
     folder = str(make(tmp_path / "d", task()))
-    source = RepoEval(path=folder, gold="body", mask="query").load().repositories[0].read("m.py")
-    assert source is not None
-    assert source.data.split() == b"c = a + b return c".split()
-    assert len(source.data) == len(FILE)
+    assert visible(RepoEval(path=folder, gold="body", mask="query").load()).split() == b"c = a + b return c".split()
     with pytest.raises(UsageError, match="would blank the gold"):
         RepoEval(path=folder, gold="prompt", mask="query")
 
