@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -40,25 +41,36 @@ def simulated_results(
     baseline: str | None = None,
     failed: Mapping[str, str] | None = None,
     embedders: Sequence[str] = ("minilm",),
+    retrievers: Sequence[str] = ("dense",),
+    headline: str = HEADLINE,
     hostile: str = "",
     seed: int = 0,
 ) -> Results:
-    """Return results in which each chunker is better than the second one by its edge."""
+    """Return results in which each chunker is better than the second one by its edge; the headline's scores are drawn."""
     real = _run(len(names), queries, repositories, files, hostile)
     rng = np.random.default_rng(seed)
     difficulty = rng.normal(0.5, 0.15, queries)
     cells: list[CellRecord] = []
-    for embedder in embedders:
+    for embedder, retriever in product(embedders, retrievers):
         for cell, name, edge in zip(real.cells, names, edges, strict=True):
             drawn = np.clip(difficulty + edge + rng.normal(0, 0.08, queries), 0, 1)
-            key = cell.key._replace(chunker=name, embedder=embedder)
-            cells.append(replace(cell, key=key, scores={**cell.scores, HEADLINE: drawn}))
-        broken = real.cells[0].key._replace(embedder=embedder)
+            key = cell.key._replace(chunker=name, embedder=embedder, retriever=retriever)
+            search = replace(cell.search, uses_vectors=retriever != "bm25")
+            cells.append(replace(cell, key=key, search=search, scores={**cell.scores, headline: drawn}))
+        broken = real.cells[0].key._replace(embedder=embedder, retriever=retriever)
         cells += [
             CellRecord(broken._replace(chunker=name), "failed", reason) for name, reason in (failed or {}).items()
         ]
     config = real.config.model_copy(
-        update={"chunkers": tuple(names), "embedders": tuple(embedders), "baseline": baseline, "seed": seed}
+        update={
+            "chunkers": tuple(names),
+            "embedders": tuple(embedders),
+            "retrievers": tuple(retrievers),
+            "measures": tuple(dict.fromkeys((headline, *real.config.measures))),
+            "headline": headline,
+            "baseline": baseline,
+            "seed": seed,
+        }
     )
     return with_statistics(replace(real, config=config, cells=tuple(cells)))
 

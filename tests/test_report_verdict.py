@@ -3,101 +3,306 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import runpy
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
-from evaluation.report.formats import is_published, measure_of, number, p_value, plural, sparkline
-from evaluation.report.verdict import claim, verdict
-from evaluation.report.view import views
+from evaluation.measures.registry import parse_measure
+from evaluation.report.formats import is_published, joined, measure_of, named, number, p_value, plural, sparkline
+from evaluation.report.verdict import sentences, verdict
+from evaluation.report.view import View, views
+from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import Results
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 simulated_results: Callable[..., Results] = _CASE["simulated_results"]
+REDUNDANCY = "redundancy@4000tok"
+"""A share of which less is better."""
 
 
-def test_a_shown_best_is_named_with_its_size_and_its_p() -> None:
-    """When the best differs from every other, the verdict says so with difference, interval, p and correction."""
-    said = verdict(simulated_results(edges=(0.3, 0.0, 0.05, -0.1)))
-    assert "cast:size=2000 is best." in said
-    assert "within 4,000 tokens: naurc@4000tok is " in said
-    assert "over 8 repositories, corrected for 6 comparisons" in said
+def _said(results: Results) -> str:
+    (view,) = views(results)
+    return " ".join(sentences(view))
 
 
-def test_no_difference_is_called_best_when_none_is_shown() -> None:
-    """Equal chunkers give "no difference can be shown" and which difference could have been shown."""
-    said = verdict(simulated_results(edges=(0.0, 0.0, 0.0, 0.0)))
-    assert "No difference between any of the 4 chunkers can be shown." in said
-    assert "points or more could have been shown" in said
+def _with(results: Results, *scores: object, **config: object) -> Results:
+    """Return the results with other headline scores, one row per chunker, and everything computed from them."""
+    headline = results.config.headline
+    cells = [
+        dataclasses.replace(cell, scores={**cell.scores, headline: np.array(values, dtype=float)})
+        for cell, values in zip(results.cells, scores or [cell.scores[headline] for cell in results.cells], strict=True)
+    ]
+    changed = results.config.model_copy(update=config)
+    return with_statistics(dataclasses.replace(results, cells=tuple(cells), config=changed))
+
+
+def test_a_shown_best_is_named_with_its_distance_and_what_counts() -> None:
+    """When all others are excluded, the verdict says so with both means, the interval and the estimand."""
+    said = _said(simulated_results(edges=(0.3, 0.0, 0.05, -0.1)))
+    assert said.startswith("cast:size=2000 is best. Of the code that answers a question, cast:size=2000 has shown ")
+    assert re.search(
+        r"cast:size=2000 has [\d.]+ and functions, the closest, [\d.]+: [\d.]+ points behind the best", said
+    )
+    assert "each of 8 repositories counting once; without any one repository it is between" in said
+    assert "points would have been shown four times in five." in said
+
+
+def test_equal_chunkers_may_all_be_best() -> None:
+    """Where nothing is shown, nobody is called best, and the smallest difference to be seen is named."""
+    said = _said(simulated_results(edges=(0.0, 0.0, 0.0, 0.0)))
+    assert said.startswith("Any of the 4 chunkers may be best: none is shown to be behind.")
+    assert "is better is undecided: " in said
+    assert "points would have been shown four times in five." in said
     assert "is best" not in said
 
 
-def test_a_leader_that_is_not_shown_against_all_is_not_called_best() -> None:
-    """The best mean with an open comparison is named together with those it may equal."""
-    said = verdict(simulated_results())
-    assert "cast:size=2000 has the best mean, but no difference from functions can be shown." in said
-    assert "What is shown: " in said
+def test_a_leader_with_a_rival_is_not_called_best() -> None:
+    """Those that may be best are named together, those that are not beside them."""
+    said = _said(simulated_results())
+    assert said.startswith(
+        "cast:size=2000 or functions may be best; fixed-lines:lines=50 and sliding:lines=40,overlap=10 are not."
+    )
+    assert "Which of cast:size=2000 and functions is better is undecided: cast:size=2000 − functions is +" in said
     assert "is best" not in said
 
 
-def test_few_repositories_limit_the_claim() -> None:
+def test_chunkers_within_the_margin_are_practically_the_same() -> None:
+    """The third answer: equal within the margin that was named, which the sentence repeats."""
+    rng = np.random.default_rng(1)
+    base = rng.uniform(0.3, 0.7, 128)
+    near = base + rng.normal(0, 0.005, 128)
+    results = simulated_results(names=("a", "b"), edges=(0, 0), queries=128, repositories=32)
+    said = _said(_with(results, base, near))
+    assert said.startswith("Either chunker may be best: neither is shown to be behind.")
+    assert re.search(r"(a and b|b and a) are practically the same: every difference is within 2 points\.", said)
+    assert "practically the same" not in _said(_with(results, base, near, margin=0.01))
+
+
+@pytest.mark.parametrize(("repositories", "these"), [(1, "this repository"), (3, "these 3 repositories")])
+def test_few_repositories_limit_the_claim(repositories: int, these: str) -> None:
     """Below six repositories the verdict speaks of queries and says that it holds for these repositories only."""
-    said = verdict(simulated_results(repositories=3))
-    assert "64 queries of 3 repositories" in said
-    assert "holds for these 3 repositories only" in said
+    said = _said(simulated_results(repositories=repositories))
+    assert f"over 64 queries of {plural(repositories, 'repository')}" in said
+    assert f"Note: holds for {these} only: below 6 repositories, single queries are the unit." in said
+    assert ("each repository counting once" in said) == (repositories > 1)
+
+
+def test_one_query_shows_nothing() -> None:
+    """A single query cannot show a difference, and the verdict says so."""
+    said = _said(simulated_results(queries=1, repositories=1))
+    assert "Any of the 4 chunkers may be best" in said
+    assert "over 1 query of 1 repository" in said
+    assert "With so few queries, no difference could have been shown." in said
+
+
+def test_two_repositories_count_once_each() -> None:
+    """With two repositories no range without one of them is given: it would be one repository's mean."""
+    said = _said(simulated_results(repositories=2))
+    assert "over 64 queries of 2 repositories, each repository counting once" in said
+    assert "without any one repository" not in said
+
+
+def test_each_query_may_count_once() -> None:
+    """Under the other weight the sentence names it."""
+    assert "over 64 queries of 8 repositories, each query counting once" in _said(
+        _with(simulated_results(), weight="query")
+    )
+
+
+def test_a_weight_that_decides_who_leads_is_said() -> None:
+    """One large repository may lead under one weight only: the verdict names the other leader."""
+    results = simulated_results(names=("a", "b"), edges=(0, 0), queries=64, repositories=8)
+    queries = [
+        dataclasses.replace(query, cluster="repo0") if place < 40 else query
+        for place, query in enumerate(results.queries)
+    ]
+    large = np.array([query.cluster == "repo0" for query in queries])
+    results = dataclasses.replace(results, queries=tuple(queries))
+    said = _said(_with(results, np.where(large, 0.8, 0.4), np.where(large, 0.5, 0.5)))
+    assert "With each query counting once, the best mean would be that of a, not of b" in said
 
 
 def test_a_baseline_is_what_the_others_are_compared_with() -> None:
-    """With a baseline, each shown difference from it is a sentence, and the family is the smaller one."""
-    said = verdict(simulated_results(baseline="fixed-lines:lines=50"))
-    assert "than fixed-lines:lines=50 within 4,000 tokens" in said
-    assert "fixed-lines:lines=50 reads more of the answer, earlier, than sliding" in said
-    assert "corrected for 3 comparisons" in said
+    """With a baseline each answer has its sentence, and the marks of the table say the same."""
+    results = simulated_results(baseline="fixed-lines:lines=50")
+    said = _said(results)
+    assert re.search(
+        r"Better than fixed-lines:lines=50: cast:size=2000 by [\d.]+ points \([\d.]+ … [\d.]+\), functions by", said
+    )
+    assert "Worse than fixed-lines:lines=50: sliding:lines=40,overlap=10 by" in said
+    marks = {row.chunker: row.mark for row in views(results)[0].rows}
+    assert marks == {
+        "cast:size=2000": "▲",
+        "functions": "▲",
+        "fixed-lines:lines=50": "base",
+        "sliding:lines=40,overlap=10": "▼",
+    }
 
 
 def test_failures_and_single_chunkers_are_said() -> None:
     """A failed chunker is named; one chunker, or none, is not compared."""
-    said = verdict(simulated_results(failed={"broken": "no grammar"}))
-    assert "1 chunker failed and is left out: broken." in said
+    said = _said(simulated_results(failed={"broken": "no grammar"}))
+    assert said.endswith("1 chunker failed and is left out: broken.")
     alone = simulated_results(names=("cast",), edges=(0.1,))
     assert "Only cast was scored" in verdict(alone)
     nothing = dataclasses.replace(alone, cells=tuple(dataclasses.replace(c, status="failed") for c in alone.cells))
-    assert "Nothing was scored" in verdict(nothing)
+    assert "Nothing was scored, so nothing is compared. 1 chunker failed and is left out: cast." in verdict(nothing)
 
 
-def test_several_settings_are_told_apart() -> None:
-    """Each embedder has a verdict of its own, and the lack of a correction over settings is said."""
-    said = verdict(simulated_results(embedders=("minilm", "bge")))
-    assert said.count("8 repositories; ") == 2
-    assert "not for the number of settings" in said
+def test_a_failed_cell_stays_in_its_setting() -> None:
+    """A retriever without vectors has one setting, also where a cell failed before it could say so."""
+    (view,) = views(simulated_results(retrievers=("bm25",), failed={"broken": "no grammar"}))
+    assert [cell.key.chunker for cell in view.failed] == ["broken"]
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.sampled_from([-0.2, -0.05, 0.0, 0.05, 0.2]), min_size=2, max_size=4), st.integers(0, 50))
-def test_the_verdict_never_contradicts_the_comparisons(edges: list[float], seed: int) -> None:
-    """The words "is best" appear exactly when every comparison of the leader is shown."""
-    names = [f"c{k}" for k in range(len(edges))]
-    results = simulated_results(names=names, edges=edges, queries=24, repositories=8, seed=seed)
-    view = views(results)[0]
-    leader = view.rows[0].chunker
-    pairs = [view.comparison(leader, row.chunker) for row in view.rows[1:]]
-    assert (f"{leader} is best" in verdict(results)) == all(pair is not None and pair.shown for pair in pairs)
+def test_all_ties_and_no_values_have_true_sentences() -> None:
+    """Equal scores are called equal; queries without any value are not called ties."""
+    results = simulated_results(names=("a", "b"), edges=(0, 0), queries=8)
+    same = np.linspace(0, 1, 8)
+    assert _said(_with(results, same, same)).startswith("All chunkers have the same naurc@4000tok on every query")
+    nothing = np.full(8, np.nan)
+    assert _said(_with(results, nothing, nothing)) == "No query has a value of naurc@4000tok, so nothing is compared."
+    half = _said(_with(results, same, nothing))
+    assert "Note: b has no value on any query and is left out." in half
 
 
-def test_a_measure_without_a_budget_and_one_where_less_is_better_are_worded() -> None:
-    """The sentence names the measure and its direction when there is no phrase for it."""
-    row = simulated_results().comparisons[0].found
-    said = claim("recall@4000tok", dataclasses.replace(row, difference=0.031, low=0.012, high=0.05))
-    assert said.startswith(
-        "cast:size=2000 reads 3.1 points (1.2 … 5.0) more of the answer than fixed-lines:lines=50 within"
+def test_some_undefined_values_are_counted() -> None:
+    """Queries without a value are left out of a pair, and the note says how many."""
+    results = simulated_results(names=("a", "b"), edges=(0.1, 0))
+    values = [cell.scores["naurc@4000tok"].copy() for cell in results.cells]
+    values[0][:5] = np.nan
+    assert "Note: 5 of 64 queries have no value and are left out." in _said(_with(results, *values))
+
+
+def test_chunkers_that_cut_identically_are_told() -> None:
+    """Where all cut the same there is nothing to compare; where some do, they are named."""
+    results = simulated_results()
+
+    def printed(*prints: str) -> Results:
+        cells = [
+            dataclasses.replace(cell, chunks=dataclasses.replace(cell.chunks, fingerprint=one))
+            for cell, one in zip(results.cells, prints, strict=True)
+        ]
+        return dataclasses.replace(results, cells=tuple(cells))
+
+    same = "The chunkers cut this code identically, so there is nothing to compare."
+    assert _said(printed("x", "x", "x", "x")) == same
+    assert "cast:size=2000 and functions cut this code identically." in _said(printed("x", "y", "x", "z"))
+    assert "identically" not in _said(printed("", "", "", ""))
+
+
+def test_less_may_be_better() -> None:
+    """The chunker with the lowest mean is best, the verdict says which way is better, and distances are positive."""
+    said = _said(simulated_results(headline=REDUNDANCY, edges=(0.3, 0.0, 0.25, 0.2)))
+    assert said.startswith("fixed-lines:lines=50 is best. In redundancy@4000tok (")
+    assert "; less is better), fixed-lines:lines=50 has " in said
+    assert re.search(r": [\d.]+ points behind the best \([\d.]+ … [\d.]+\)", said)
+
+
+def test_a_measure_that_many_never_reach_has_medians_and_no_winner() -> None:
+    """A median headline gives medians and counts; nothing is called best or undecided."""
+    name = parse_measure("tokens_to_recall(0.8)").name
+    results = simulated_results(names=("a", "b"), edges=(0, 0), queries=9, headline=name)
+    few = [np.nan] * 5 + [100.0] * 4
+    results = _with(results, np.arange(9) * 100.0, few)
+    said = _said(results)
+    assert "a 400 tokens (9 of 9 queries get there); b no median, as half never get there (4 of 9" in said
+    assert "less is better" in said
+    assert "is best" not in said
+    assert results.overall is None
+    assert [row.chunker for row in views(results)[0].rows] == ["a", "b"]
+
+
+def test_twenty_chunkers_are_a_sentence_and_not_a_list() -> None:
+    """Of many that are behind only their number is given, and of many that may be best the first ones."""
+    names = [f"chunker-{k:02}" for k in range(20)]
+    behind = simulated_results(
+        names=names, edges=[0.1, *[-k / 100 for k in range(1, 20)]], repositories=16, queries=160
     )
-    less = claim("split_rate", dataclasses.replace(row, difference=-0.1, low=-0.2, high=-0.05))
-    assert less.startswith("split_rate of cast:size=2000 is 10.0 points (5.0 … 20.0) lower")
+    assert "chunker-00 is best." in _said(behind)
+    together = simulated_results(names=names, edges=[0.3] * 10 + [-0.3] * 10, repositories=16, queries=160)
+    said = _said(together)
+    assert re.match(r"(chunker-\d\d,? ){5}or 5 more may be best; the other 10 are not\.", said)
+
+
+def test_settings_have_one_statement_and_one_paragraph_each() -> None:
+    """Several settings begin with what holds in all of them, corrected for their number."""
+    results = simulated_results(embedders=("minilm", "bge"), retrievers=("dense", "bm25"))
+    said = verdict(results)
+    assert said.startswith("Over all 3 settings: ")
+    assert "(Corrected for all 3 settings.)" in said
+    assert said.count("(64 queries, 8 repositories):\n") == 3
+    assert "Retrievers with cast:size=2000 · minilm: " in said
+    assert "Embedders with cast:size=2000 · dense: " in said
+    assert "Embedders with cast:size=2000 · bm25" not in said
+
+
+def _claims(view: View, said: str) -> None:
+    """Check every claim of a paragraph against the statistics behind it."""
+    assert view.best is not None
+    may, out = view.best.may_be_best, view.best.excluded
+    if match := re.match(r"(\S+) is best\.", said):
+        assert (match[1],) == may
+    if match := re.match(r"(.+) may be best; (.+) (?:is|are) not\.", said):
+        assert set(re.split(r", | or ", match[1])) == set(may)
+        assert set(re.split(r", | and ", match[2])) == set(out)
+    if said.startswith("Any of the"):
+        assert not out
+    for a, b in re.findall(r"(\S+) is better than (\S+):", said):
+        found = view.comparison(a, b)
+        assert found is not None
+        assert found.better == a
+    if match := re.search(r"(\S+) and (\S+) are practically the same", said):
+        found = view.comparison(match[1], match[2])
+        assert found is not None
+        assert found.decision == "practically the same"
+    if match := re.search(r"Which of (\S+) and (\S+) is better is undecided", said):
+        found = view.comparison(match[1], match[2])
+        assert found is not None
+        assert found.decision == "undecided"
+    for word, sign in (("Better", True), ("Worse", False)):
+        listed = re.search(rf"{word} than {view.baseline}: (.*?\))\.", said)
+        named_ = set(re.findall(r"(\S+) by", listed[1])) if listed else set()
+        pairs = [view.comparison(row.chunker, str(view.baseline)) for row in view.rows if view.baseline]
+        assert named_ == {p.a for p in pairs if p and p.shown and (p.better == p.a) == sign}
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(st.sampled_from([-0.2, -0.05, 0.0, 0.05, 0.2]), min_size=2, max_size=4),
+    st.integers(0, 50),
+    st.sampled_from([1, 3, 8]),
+    st.sampled_from(["naurc@4000tok", REDUNDANCY, "recall@4000tok"]),
+    st.booleans(),
+)
+def test_the_verdict_never_contradicts_the_comparisons(
+    edges: list[float], seed: int, repositories: int, headline: str, baseline: bool
+) -> None:
+    """Every "is best", "are not", "better than", "practically the same" and "undecided" is what the statistics say."""
+    names = [f"c{k}" for k in range(len(edges))]
+    results = simulated_results(
+        names=names,
+        edges=edges,
+        queries=24,
+        repositories=repositories,
+        seed=seed,
+        headline=headline,
+        baseline="c0" if baseline else None,
+    )
+    (view,) = views(results)
+    _claims(view, _said(results))
+    best = view.best
+    assert best is not None
+    for row in view.rows:
+        if not baseline:
+            assert (row.mark == "●") == (row.chunker in best.may_be_best)
 
 
 def test_a_headline_that_was_not_scored_is_refused() -> None:
@@ -108,7 +313,7 @@ def test_a_headline_that_was_not_scored_is_refused() -> None:
 
 
 def test_numbers_read_well() -> None:
-    """Signs, p-values, plurals, budgets and sparklines are as a person writes them."""
+    """Signs, p-values, plurals, lists, budgets and sparklines are as a person writes them."""
     assert [number(-0.04), number(-1.26), number(3.0, signed=True), number(None)] == ["0.0", "−1.3", "+3.0", "–"]
     assert [p_value(p) for p in (0.00001, 0.002, 0.0312, 0.333, 1.0)] == [
         "p < 0.0001",
@@ -118,6 +323,8 @@ def test_numbers_read_well() -> None:
         "p = 1",
     ]
     assert plural(1, "query") + plural(2, "repository") == "1 query2 repositories"
+    assert [joined("a"), joined("ab"), joined("abc", "or")] == ["a", "a and b", "a, b or c"]
+    assert named("abcdefgh", "or") == "a, b, c, d, e or 3 more"
     assert measure_of("recall@4000tok").budget_words == "4,000 tokens"
     assert is_published("recall@5")
     assert not is_published("recall@4000tok")

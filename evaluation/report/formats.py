@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from evaluation.measures.measure import UNIT_WORDS, Measure
 from evaluation.measures.registry import parse_measure
 
 MINUS = "\N{MINUS SIGN}"
+MOST_NAMED = 6
+"""Names that one sentence can carry."""
 
 
 def measure_of(measure: Measure | str) -> Measure:
@@ -84,6 +87,26 @@ def span(measure: Measure | str, low: float | None, high: float | None, *, signe
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return "no interval"
     return f"{score(measure, low, signed=signed)} … {score(measure, high, signed=signed)}"
+
+
+def with_unit(measure: Measure | str, value: float) -> str:
+    """Return an amount with what it is counted in: "3.1 points", "420 tokens"."""
+    shown = score(measure, value)
+    unit = unit_words(measure)
+    # One point, but 1.0 points.
+    return f"{shown} {unit.removesuffix('s') if shown == '1' else unit}".rstrip()
+
+
+def joined(names: Sequence[str], word: str = "and") -> str:
+    """Return "a", "a and b", "a, b and c"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def named(names: Sequence[str], word: str = "and", *, most: int = MOST_NAMED) -> str:
+    """Return the names as a phrase; of many the first ones, and how many more there are."""
+    if len(names) <= most:
+        return joined(names, word)
+    return f"{', '.join(names[: most - 1])} {word} {len(names) - most + 1} more"
 
 
 def p_value(p: float | None) -> str:

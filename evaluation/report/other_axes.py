@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-from evaluation.report.formats import score, span, unit_words
+from evaluation.report.formats import joined, named, score, span, with_unit
 from evaluation.results.types import BestRecord, Results
+from evaluation.statistics import Standing
 
 
 def axis_sentences(results: Results) -> list[str]:
-    """Return one line for each axis and setting in which something is shown of more than one alternative."""
+    """Return one line for each axis and setting in which there is more than one alternative."""
     found = [each for each in results.best if each.axis != "chunker" and each.measure == results.config.headline]
-    return [_line(results, each) for each in found]
+    datasets = {each.dataset for each in results.best}
+    return [_line(each, name_dataset=len(datasets) > 1) for each in found]
 
 
-def _line(results: Results, record: BestRecord) -> str:
+def _line(record: BestRecord, *, name_dataset: bool) -> str:
     best = record.found
-    held = [part for part in (record.chunker, record.embedder, record.retriever) if part]
-    names = [each.name for each in best.standings]
-    means = ", ".join(f"{each.name} {score(record.measure, each.mean)}" for each in best.standings)
-    head = f"{record.axis.capitalize()}s with {' · '.join(held)}: {means}."
-    if len(best.may_be_best) == 1:
-        winner = best.standing(best.may_be_best[0])
-        unit = f" {unit_words(record.measure)}".rstrip()
-        ahead = f"{score(record.measure, abs(winner.difference))}{unit}"
-        return f"{head} {winner.name} is best, {ahead} ahead of {winner.rival} ({_pair(results, record, winner.name)})."
-    if len(best.may_be_best) == len(names):
+    parts = (record.dataset if name_dataset else "", record.chunker, record.embedder, record.retriever)
+    ranked = sorted(best.standings, key=lambda each: -each.mean if best.higher_is_better else each.mean)
+    means = ", ".join(f"{each.name} {score(record.measure, each.mean)}" for each in ranked)
+    head = f"{record.axis.capitalize()}s with {' · '.join(part for part in parts if part)}: {means}."
+    may = best.may_be_best
+    out = [each for each in ranked if not each.may_be_best and each.rival]
+    if not out:
         return f"{head} Any of them may be best."
-    return f"{head} {' or '.join(best.may_be_best)} may be best."
+    behind = ", ".join(_behind(record.measure, each) for each in out)
+    if len(may) == 1:
+        return f"{head} {may[0]} is best: {behind}."
+    return f"{head} {named(may, 'or')} may be best; {joined([each.name for each in out])} {'is' if len(out) == 1 else 'are'} not: {behind}."
 
 
-def _pair(results: Results, record: BestRecord, name: str) -> str:
-    """Return the interval of the difference between the best and its nearest rival."""
-    rival = record.found.standing(name).rival
-    where = (record.axis, record.dataset, record.chunker, record.embedder, record.retriever, record.measure)
-    for each in results.comparisons:
-        if (each.axis, each.dataset, each.chunker, each.embedder, each.retriever, each.measure) == where:
-            row = each.found if (each.found.a, each.found.b) == (name, rival) else each.found.turned()
-            if (row.a, row.b) == (name, rival):
-                return (
-                    span(record.measure, *sorted((abs(row.low), abs(row.high))))
-                    if row.shown
-                    else span(record.measure, row.low, row.high, signed=True)
-                )
-    return "no interval"
+def _behind(measure: str, one: Standing) -> str:
+    low, high = sorted(abs(end) for end in (one.low, one.high))
+    return f"{one.name} is {with_unit(measure, abs(one.difference))} behind ({span(measure, low, high)})"

@@ -3,49 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+
+import numpy as np
 
 from evaluation.report.cautions import cautions
-from evaluation.report.formats import lower_is_better, measure_of, plural, score, span, unit_words
+from evaluation.report.formats import (
+    MINUS,
+    joined,
+    lower_is_better,
+    measure_of,
+    named,
+    plural,
+    score,
+    span,
+    unit_words,
+    with_unit,
+)
 from evaluation.report.other_axes import axis_sentences
 from evaluation.report.overall import overall_sentences
 from evaluation.report.view import View, views
 from evaluation.results.types import Results
-from evaluation.statistics import Comparison
+from evaluation.statistics import BestSet, Comparison, Standing
+
+_FEW = 4
+"""Chunkers behind the best that are named one by one."""
 
 
 def verdict(results: Results) -> str:
-    """Return the statement over all settings first, then a paragraph for each of them."""
+    """Return the statement over all settings first, then a paragraph for each of them, then what to beware of."""
     found = views(results)
-    paragraphs = []
-    if len(found) > 1:
-        paragraphs.append(" ".join(overall_sentences(results, found)))
+    paragraphs = [" ".join(overall_sentences(results, found))] if len(found) > 1 else []
     paragraphs += [f"{where(view)}:\n{' '.join(sentences(view))}" for view in found]
-    others = axis_sentences(results)
-    if others:
-        paragraphs.append("\n".join(others))
-    noted = cautions(results, found)
-    if noted:
-        paragraphs.append("\n".join(f"Caution: {each}" for each in noted))
+    paragraphs.append("\n".join(axis_sentences(results)))
+    paragraphs.append("\n".join(f"Caution: {each}" for each in cautions(results, found)))
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
 def sentences(view: View) -> list[str]:
     """Return the verdict on one setting, sentence by sentence."""
-    if not view.rows:
-        return ["Nothing was scored, so nothing is compared.", *_failures(view)]
-    if len(view.rows) == 1:
-        row = view.rows[0]
-        mean = score(view.headline, row.mean(view.headline))
-        return [f"Only {row.chunker} was scored ({view.headline} {mean}), so nothing is compared.", *_failures(view)]
-    if _cut_identically(view):
-        return ["The chunkers cut this code identically, so there is nothing to compare.", *_failures(view)]
-    if view.best is None:
-        return [f"{len(view.rows)} chunkers were scored and no comparison was computed.", *_failures(view)]
-    if all(row.ties == row.n_queries for row in view.comparisons):
-        return [f"All chunkers have the same {view.headline} on every query.", *_failures(view)]
-    main = _against_baseline(view) if view.baseline else _among_all(view)
-    return [*main, *_could_have_shown(view), *_other_weight(view), *_caveats(view), *_failures(view)]
+    return [*_answer(view), *_failures(view)]
 
 
 def where(view: View) -> str:
@@ -55,138 +52,212 @@ def where(view: View) -> str:
     return f"{view.setting.title} ({counts})"
 
 
-def _cut_identically(view: View) -> bool:
-    prints = {row.cell.chunks.fingerprint for row in view.rows}
-    return len(prints) == 1 and "" not in prints
+def _answer(view: View) -> list[str]:
+    measure = measure_of(view.headline)
+    if not view.rows:
+        return ["Nothing was scored, so nothing is compared."]
+    if len(view.rows) == 1:
+        row = view.rows[0]
+        value = score(measure, row.mean(view.headline))
+        return [f"Only {row.chunker} was scored ({view.headline} {value}), so nothing is compared."]
+    if all(row.mean(view.headline) is None for row in view.rows) and measure.centre != "median":
+        return [f"No query has a value of {view.headline}, so nothing is compared."]
+    same = _identical(view)
+    if len(same) == 1 and len(same[0]) == len(view.rows):
+        return ["The chunkers cut this code identically, so there is nothing to compare."]
+    if measure.centre == "median":
+        return [*_medians(view), *_identical_sentences(same)]
+    if measure.direction == "none":
+        means = _values(view)
+        return [
+            f"{view.headline} ({measure.words}): {means}. More is neither better nor worse, so none is called best."
+        ]
+    if view.best is None:
+        return [f"{plural(len(view.rows), 'chunker')} were scored, and no comparison was computed."]
+    compared = [row for row in view.comparisons if row.n_queries]
+    if compared and all(row.ties == row.n_queries for row in compared):
+        return [f"All chunkers have the same {view.headline} on every query that has a value, so none is better."]
+    main = _against_baseline(view, view.baseline) if view.baseline else _among_all(view, view.best)
+    notes = [f"Note: {part}." for part in view.best.caveats]
+    return [*main, *_could_have_shown(view), *_identical_sentences(same), *_other_weight(view), *notes]
 
 
-def _among_all(view: View) -> list[str]:
+def _among_all(view: View, best: BestSet) -> list[str]:
     """Say who may be best, by how much the others are behind, and what is left open."""
-    assert view.best is not None  # noqa: S101 - `sentences` has looked
-    may, out = view.best.may_be_best, [row.chunker for row in view.rows if row.chunker in view.best.excluded]
-    leader = view.rows[0].chunker
+    may = best.may_be_best
+    out = [row.chunker for row in view.rows if row.chunker in best.excluded and best.standing(row.chunker).rival]
+    if not may:
+        return ["No chunker is left as the best: each is behind another on the queries that both have a value for."]
     if len(may) == 1:
         said = [f"{may[0]} is best."]
     elif out:
-        said = [f"{_either(may)} may be best; {_both(out)} {'is' if len(out) == 1 else 'are'} not."]
+        others = named(out) if len(out) <= _FEW else f"the other {len(out)}"
+        others += " is not" if len(out) == 1 else " are not"
+        said = [f"{named(may, 'or')} may be best; {others}."]
     else:
-        said = [f"Any of the {len(view.rows)} chunkers may be best: none is shown to be behind."]
+        either = (
+            "Either chunker may be best: neither"
+            if len(may) == 2
+            else f"Any of the {len(may)} chunkers may be best: none"
+        )
+        said = [f"{either} is shown to be behind.", _range(view)]
     if out:
-        worst = view.comparison(leader, out[0]) if len(may) == 1 else _surest(view, may, out)
-        if worst is not None:
-            said += explained(view, worst)
-    rival = next((row.chunker for row in view.rows[1:] if row.chunker in may), None)
-    found = view.comparison(leader, rival) if rival else None
-    if found is not None:
-        said.append(_open(view, found))
-    return said
+        which = "" if len(out) == 1 else ", the closest," if len(may) == 1 else ", the closest of those that are not,"
+        said += _behind(view, may[0], best.standing(out[0]), which=which)
+    return [*said, *_among_the_best(view, may)]
 
 
-def _surest(view: View, may: Sequence[str], out: Sequence[str]) -> Comparison | None:
-    """Return the comparison that shows the most of the distance between those that may be best and the others."""
-    found = [row for one in may for other in out if (row := view.comparison(one, other)) is not None]
-    return min(found, key=lambda row: (row.p, -abs(row.difference)), default=None)
+def _range(view: View) -> str:
+    """Return the least and the largest mean, with what they are means of."""
+    known = [mean for row in view.rows if (mean := row.mean(view.headline)) is not None]
+    low, high = (score(view.headline, end) for end in (min(known), max(known)))
+    means = f"all have {low}" if low == high else f"they have {low} to {high}"
+    return f"In {_explained(view)}, {means}, {_basis(view)}."
 
 
-def _against_baseline(view: View) -> list[str]:
-    base = view.baseline
-    found = [view.comparison(row.chunker, str(base)) for row in view.rows if row.chunker != base]
+def _behind(view: View, leader: str, one: Standing, *, which: str) -> list[str]:
+    """Return how far the nearest of the excluded is behind the best, with both means and what the interval is over."""
+    measure = measure_of(view.headline)
+    first, second = (score(measure, view.row(name).mean(view.headline)) for name in (leader, one.name))
+    low, high = sorted(abs(end) for end in (one.low, one.high))
+    amount = with_unit(measure, abs(one.difference))
+    said = (
+        f"In {_explained(view)}, {leader} has {first} and {one.name}{which} {second}: {amount} behind the best "
+        f"({span(measure, low, high)}), {_basis(view)}"
+    )
+    pair = view.comparison(leader, one.name)
+    return [*_recall_sentence(view, leader, one.name), f"{said}{_without_one(view, pair)}."]
+
+
+def _among_the_best(view: View, may: Sequence[str]) -> list[str]:
+    """Say what is known of those that may be best among themselves."""
+    if len(may) < 2:
+        return []
+    pairs = [row for k, a in enumerate(may) for b in may[k + 1 :] if (row := view.comparison(a, b)) is not None]
+    if pairs and all(row.decision == "practically the same" for row in pairs):
+        they = named(may) if len(may) == 2 else f"These {len(may)}"
+        return [f"{they} are practically the same: every difference is within {_margin(view)}."]
+    return [_open(view, pairs[0])] if pairs else []
+
+
+def _against_baseline(view: View, base: str) -> list[str]:
+    found = [view.comparison(row.chunker, base) for row in view.rows if row.chunker != base]
     known = [row for row in found if row is not None]
     better = [row for row in known if row.better == row.a]
     worse = [row for row in known if row.better == row.b]
     same = [row.a for row in known if row.decision == "practically the same"]
-    undecided = [row.a for row in known if row.decision == "undecided"]
-    said = [sentence for row in better for sentence in explained(view, row)]
-    said += [sentence for row in worse for sentence in explained(view, row.turned())]
+    undecided = [row for row in known if row.decision == "undecided"]
+    said = []
+    if better:
+        said.append(f"Better than {base}: {', '.join(_by(view, row) for row in better)}.")
+    if worse:
+        said.append(f"Worse than {base}: {', '.join(_by(view, row) for row in worse)}.")
     if same:
         said.append(f"Practically the same as {base}, within {_margin(view)}: {', '.join(same)}.")
     if undecided:
-        said.append(f"Undecided against {base}: {', '.join(undecided)}.")
-    if not better and not worse and known:
-        said.append(_open(view, min(known, key=lambda row: row.p)))
-    return said
+        said.append(f"Undecided against {base}: {', '.join(_signed(view, row) for row in undecided)}.")
+    shown = [*better, *worse]
+    if shown:
+        said += _recall_sentence(view, shown[0].a, base)
+    value = score(view.headline, view.row(base).mean(view.headline))
+    return [*said, f"{base} has {value} in {_explained(view)}, {_basis(view)}."]
 
 
-def explained(view: View, row: Comparison) -> list[str]:
-    """Return the difference of two chunkers in plain words, with both means, the interval and what it is over."""
-    measure = measure_of(view.headline)
-    recall = _recall_sentence(view, row)
-    first, second = (score(measure, view.row(name).mean(view.headline)) for name in (row.a, row.b))
-    more = "less" if (row.difference < 0) else "more"
-    amount = f"{score(measure, abs(row.difference))} {unit_words(measure)}".rstrip()
-    low, high = (row.low, row.high) if row.difference >= 0 else (-row.high, -row.low)
-    said = (
-        f"In {measure.name} ({measure.words}) {row.a} has {first}, {row.b} {second}: {amount} {more} "
-        f"({span(measure, low, high)}), {_basis(row)}{_without_one(view, row)}."
-    )
-    return [*recall, said]
+def _by(view: View, row: Comparison) -> str:
+    low, high = sorted(abs(end) for end in (row.low, row.high))
+    small = f", which is within {_margin(view)}" if row.within_margin else ""
+    return f"{row.a} by {with_unit(view.headline, abs(row.difference))} ({span(view.headline, low, high)}{small})"
 
 
-def _recall_sentence(view: View, row: Comparison) -> list[str]:
+def _signed(view: View, row: Comparison) -> str:
+    return f"{row.a} {_numbers(view, row)}"
+
+
+def _recall_sentence(view: View, first: str, second: str) -> list[str]:
     """Return what was shown of the answer within the headline's budget, which anyone understands."""
     measure = measure_of(view.headline)
-    name = f"recall@{view.headline.partition('@')[2]}"
+    name = f"recall@{measure.cut}"
     if measure.label != "naurc" or name not in view.measures:
         return []
-    first, second = (view.row(one).mean(name) for one in (row.a, row.b))
-    if first is None or second is None:
+    shares = [view.row(one).mean(name) for one in (first, second)]
+    if None in shares:
         return []
-    said = (
-        f"Of the code that answers a question, {row.a} has shown {100 * first:.0f} % once you have read "
-        f"{measure.budget_words}, {row.b} {100 * second:.0f} %."
-    )
-    return [said]
+    one, other = (f"{100 * (share or 0.0):.0f} %" for share in shares)
+    return [
+        f"Of the code that answers a question, {first} has shown {one} once you have read {measure.budget_words}, "
+        f"{second} {other}."
+    ]
 
 
 def _open(view: View, row: Comparison) -> str:
-    """Return what is known of two chunkers of which neither is shown to be better."""
-    measure = view.headline
+    """Return what is known of two chunkers that may both be best."""
     if row.shown:
+        # Two alternatives that are far from each other may both be near the best of many.
         first = row if row.better == row.a else row.turned()
-        return f"{first.a} is better than {first.b} all the same: {_numbers(view, first)}."
+        return f"{first.a} is better than {first.b}: {_difference(view, first)}."
     if row.decision == "practically the same":
-        return f"{row.a} and {row.b} are practically the same, within {_margin(view)}: {_numbers(view, row)}."
-    if row.difference == 0:
-        return f"{row.a} and {row.b} have the same mean {measure}; which is better is undecided."
-    return f"Between {row.a} and {row.b} it is undecided: {_numbers(view, row)}."
+        return f"{row.a} and {row.b} are practically the same, within {_margin(view)}: {_difference(view, row)}."
+    if not row.n_queries:
+        return f"{row.a} and {row.b} have no query in common that has a value."
+    return f"Which of {row.a} and {row.b} is better is undecided: {_difference(view, row)}."
+
+
+def _difference(view: View, row: Comparison) -> str:
+    return f"{row.a} {MINUS} {row.b} is {_numbers(view, row)}"
 
 
 def _numbers(view: View, row: Comparison) -> str:
-    difference = score(view.headline, row.difference, signed=True)
     unit = f" {unit_words(view.headline)}".rstrip()
+    difference = score(view.headline, row.difference, signed=True)
     return f"{difference}{unit} ({span(view.headline, row.low, row.high, signed=True)})"
 
 
-def _basis(row: Comparison) -> str:
-    """Return what the interval is over, and what counts once."""
-    if row.unit == "query":
-        return f"over {plural(row.n_queries, 'query')} of {plural(row.n_clusters, 'repository')}"
-    if row.weight == "query":
-        return f"each of {plural(row.n_queries, 'query')} of {plural(row.n_clusters, 'repository')} counting once"
-    return f"each of {plural(row.n_clusters, 'repository')} counting once"
+def _explained(view: View) -> str:
+    """Return the headline's name with what it says, and which way is better where that is not the usual one."""
+    measure = measure_of(view.headline)
+    less = "; less is better" if lower_is_better(measure) else ""
+    return f"{measure.name} ({measure.words}{less})"
 
 
-def _without_one(view: View, row: Comparison) -> str:
+def _basis(view: View) -> str:
+    """Return what the mean is over, and what counts once."""
+    assert view.best is not None  # noqa: S101 - `_answer` has looked
+    once = f"each {view.best.weight} counting once"
+    repositories = plural(view.repositories, "repository")
+    if view.best.unit == "repository" and view.best.weight == "repository":
+        return f"each of {repositories} counting once"
+    over = f"over {plural(len(view.queries), 'query')} of {repositories}"
+    return over if view.repositories == 1 else f"{over}, {once}"
+
+
+def _without_one(view: View, row: Comparison | None) -> str:
     """Return the range of the difference when one repository is left out."""
-    if math.isnan(row.without_one_low) or row.n_clusters < 3:
+    if row is None or math.isnan(row.without_one_low) or row.n_clusters < 3:
         return ""
-    ends = (score(view.headline, end, signed=True) for end in (row.without_one_low, row.without_one_high))
-    return f"; between {' and '.join(ends)} without one repository"
+    low, high = row.without_one_low, row.without_one_high
+    signed = low <= 0 <= high
+    ends = [score(view.headline, end, signed=True) for end in (low, high)]
+    if not signed:
+        ends = [score(view.headline, end) for end in sorted((abs(low), abs(high)))]
+    between = f"it stays at {ends[0]}" if ends[0] == ends[1] else f"it is between {ends[0]} and {ends[1]}"
+    return f"; without any one repository {between}"
 
 
 def _could_have_shown(view: View) -> list[str]:
-    assert view.best is not None  # noqa: S101 - `sentences` has looked
+    assert view.best is not None  # noqa: S101 - `_answer` has looked
     smallest = view.best.detectable
+    if view.baseline:
+        known = [row.detectable for row in view.comparisons if not math.isnan(row.detectable)]
+        smallest = float(np.median(known)) if known else float("nan")
     if math.isnan(smallest):
-        return []
-    unit = f" {unit_words(view.headline)}".rstrip()
-    return [f"This run can show differences of {score(view.headline, smallest)}{unit} or more (80 % power)."]
+        nothing = not view.best.excluded and not any(row.shown for row in view.comparisons)
+        return ["With so few queries, no difference could have been shown."] if nothing else []
+    return [f"A true difference of {with_unit(view.headline, smallest)} would have been shown four times in five."]
 
 
 def _margin(view: View) -> str:
-    measure = measure_of(view.headline)
     amount = f"{view.config.margin:g}"
-    return f"{amount} points" if measure.unit == "share" else f"{amount} % of the mean"
+    return f"{amount} points" if measure_of(view.headline).unit == "share" else f"{amount} % of the mean"
 
 
 def _other_weight(view: View) -> list[str]:
@@ -200,12 +271,39 @@ def _other_weight(view: View) -> list[str]:
         return []
     other = "query" if view.config.weight == "repository" else "repository"
     values = " to ".join(score(view.headline, known[name]) for name in (best, leader))
-    return [f"With each {other} counting once, {best} would lead {leader}, {values}."]
+    return [f"With each {other} counting once, the best mean would be that of {best}, not of {leader}: {values}."]
 
 
-def _caveats(view: View) -> list[str]:
-    assert view.best is not None  # noqa: S101 - `sentences` has looked
-    return [f"Note: {part}." for part in view.best.caveats]
+def _medians(view: View) -> list[str]:
+    """Say what is known of a measure that some queries never reach: medians and counts, and no test."""
+    measure, total = measure_of(view.headline), len(view.queries)
+    said = []
+    for row in view.rows:
+        reached = row.cell.measures[view.headline].scored if view.headline in row.cell.measures else 0
+        middle = row.mean(view.headline)
+        value = "no median, as half never get there" if middle is None else with_unit(measure, middle)
+        said.append(f"{row.chunker} {value} ({reached:,} of {total:,} queries get there)")
+    return [
+        f"Median of {_explained(view)}: {'; '.join(said)}.",
+        "A query that never gets there has no difference to test, so none is called best.",
+    ]
+
+
+def _values(view: View) -> str:
+    return ", ".join(f"{row.chunker} {score(view.headline, row.mean(view.headline))}" for row in view.rows)
+
+
+def _identical(view: View) -> list[list[str]]:
+    """Return the groups of chunkers that cut every file at the same places."""
+    groups: dict[str, list[str]] = {}
+    for row in view.rows:
+        if row.cell.chunks.fingerprint:
+            groups.setdefault(row.cell.chunks.fingerprint, []).append(row.chunker)
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def _identical_sentences(groups: Sequence[Sequence[str]]) -> list[str]:
+    return [f"{joined(names, 'and')} cut this code identically." for names in groups]
 
 
 def _failures(view: View) -> list[str]:
@@ -214,15 +312,3 @@ def _failures(view: View) -> list[str]:
     names = ", ".join(cell.key.chunker for cell in view.failed)
     left_out = "is left out" if len(view.failed) == 1 else "are left out"
     return [f"{plural(len(view.failed), 'chunker')} failed and {left_out}: {names}."]
-
-
-def _either(names: Iterable[str]) -> str:
-    return _joined(list(names), "or")
-
-
-def _both(names: Iterable[str]) -> str:
-    return _joined(list(names), "and")
-
-
-def _joined(names: Sequence[str], word: str) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -12,7 +12,7 @@ from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
 from evaluation.report.formats import is_published, lower_is_better
 from evaluation.results.facts import DatasetRecord
-from evaluation.results.types import CellRecord, QueryRecord, Results
+from evaluation.results.types import BestRecord, CellRecord, ComparisonRecord, QueryRecord, Results
 from evaluation.statistics import BestSet, Comparison
 
 MAY_BE_BEST = "●"
@@ -121,18 +121,18 @@ class View:
 
 def views(results: Results) -> list[View]:
     """Return one view per setting, in the order of the cells; settings that differ in an unused embedder are one."""
-    settings = dict.fromkeys(_setting(cell) for cell in results.cells)
-    return [_view(results, setting) for setting in settings]
+    # A cell that failed does not know whether it would have used vectors; its retriever's other cells do.
+    lexical = {cell.key.retriever for cell in results.cells if cell.status == "ok" and not cell.search.uses_vectors}
+    groups: dict[Setting, list[CellRecord]] = {}
+    for cell in results.cells:
+        key = cell.key
+        setting = Setting(key.dataset, "" if key.retriever in lexical else key.embedder, key.retriever)
+        groups.setdefault(setting, []).append(cell)
+    return [_view(results, setting, cells) for setting, cells in groups.items()]
 
 
-def _setting(cell: CellRecord) -> Setting:
-    key = cell.key
-    return Setting(key.dataset, key.embedder if cell.search.uses_vectors else "", key.retriever)
-
-
-def _view(results: Results, setting: Setting) -> View:
+def _view(results: Results, setting: Setting, mine: Sequence[CellRecord]) -> View:
     headline = results.config.headline
-    mine = [cell for cell in results.cells if _setting(cell) == setting]
     # Cells that differ in an embedder that is not used are the same: the first stands for all.
     cells = list({cell.key.chunker: cell for cell in reversed(mine)}.values())[::-1]
     scored = [cell for cell in cells if cell.status == "ok"]
@@ -141,24 +141,12 @@ def _view(results: Results, setting: Setting) -> View:
         raise UsageError(
             f"headline measure {headline!r} was not scored on {setting.dataset}: choose one of {', '.join(measures)}"
         )
-    embedder = cells[0].key.embedder if cells else ""
-    where = (setting.dataset, embedder, setting.retriever, headline)
-    comparisons = tuple(
-        record.found
-        for record in results.comparisons
-        if record.axis == "chunker" and (record.dataset, record.embedder, record.retriever, record.measure) == where
-    )
-    best = next(
-        (
-            record.found
-            for record in results.best
-            if record.axis == "chunker" and (record.dataset, record.embedder, record.retriever, record.measure) == where
-        ),
-        None,
-    )
+    where = (setting.dataset, scored[0].key.embedder if scored else "", setting.retriever, headline)
+    comparisons = tuple(record.found for record in results.comparisons if _place(record) == where)
+    best = next((record.found for record in results.best if _place(record) == where), None)
     sign = 1 if lower_is_better(headline) else -1
     plain = [Row(cell.key.chunker, cell, "", frozenset()) for cell in scored]
-    plain.sort(key=lambda row: (sign * (row.mean(headline) or 0.0), row.chunker))
+    plain.sort(key=lambda row: (row.mean(headline) is None, sign * (row.mean(headline) or 0.0), row.chunker))
     top = _best(plain, [name for name in measures if not is_published(name)])
     view = View(
         setting=setting,
@@ -181,6 +169,11 @@ def _view(results: Results, setting: Setting) -> View:
         for row in plain
     )
     return replace(view, rows=rows)
+
+
+def _place(record: ComparisonRecord | BestRecord) -> tuple[str, str, str, str] | None:
+    """Return where chunkers were compared, and in what; None for another axis."""
+    return (record.dataset, record.embedder, record.retriever, record.measure) if record.axis == "chunker" else None
 
 
 def _best(rows: Sequence[Row], measures: Sequence[str]) -> dict[str, set[str]]:

@@ -28,7 +28,7 @@ class Alternatives(NamedTuple):
 
 def alternatives(cells: Iterable[CellRecord], axes: Iterable[Axis] = AXES) -> Iterator[Alternatives]:
     """Yield every group of two or more finished cells that differ in one of the axes, in the order of the cells."""
-    finished = [cell for cell in cells if cell.status == "ok"]
+    finished = list(_distinct(cells))
     for axis in axes:
         groups: dict[CellKey, list[CellRecord]] = {}
         for cell in finished:
@@ -36,3 +36,13 @@ def alternatives(cells: Iterable[CellRecord], axes: Iterable[Axis] = AXES) -> It
         for setting, found in groups.items():
             if len(found) > 1:
                 yield Alternatives(axis, setting, tuple(found))
+
+
+def _distinct(cells: Iterable[CellRecord]) -> Iterator[CellRecord]:
+    """Yield the finished cells; of those that differ in an embedder that is not used only the first."""
+    seen = set()
+    for cell in cells:
+        same = cell.key if cell.search.uses_vectors else cell.key._replace(embedder="")
+        if cell.status == "ok" and same not in seen:
+            seen.add(same)
+            yield cell

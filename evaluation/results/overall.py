@@ -19,7 +19,7 @@ def overall(results: Results) -> Overall | None:
     measure = parse_measure(results.config.headline)
     groups = [group for group in alternatives(results.cells, ["chunker"]) if _scored(group, measure.name)]
     shared = [name for name in (groups[0].names if groups else ()) if all(name in group.names for group in groups)]
-    if len(groups) < 2 or len(shared) < 2:
+    if len(groups) < 2 or len(shared) < 2 or measure.centre == "median" or measure.direction == "none":
         return None
     options: dict[str, Any] = {
         "weight": results.config.weight,
