@@ -86,7 +86,7 @@ def test_masking_of_the_querys_own_lines_keeps_the_gold(tmp_path: Path) -> None:
     """With mask=query the prompt's lines are hidden, the body is not; it is refused where it would hide the gold."""
     folder = str(make(tmp_path / "d", task()))
     assert visible(RepoEval(path=folder, gold="body", mask="query").load()).split() == b"c = a + b return c".split()
-    with pytest.raises(UsageError, match="would blank the gold"):
+    with pytest.raises(UsageError, match="would hide the gold"):
         RepoEval(path=folder, gold="prompt", mask="query")
 
 
