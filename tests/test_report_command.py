@@ -89,6 +89,10 @@ def test_every_cell_has_a_file_name_of_its_own() -> None:
     deep = "mined:root=" + "folder/" * 60
     assert slug(deep) != slug(deep + "x")
     assert len(slug(deep) + ".qrels") < 255
+    rest = len("__".join(template.key)) - len(template.key.dataset)
+    assert slug("d" * (200 - rest)) == "__".join(template.key._replace(dataset="d" * (200 - rest))).replace(":", "_")
+    assert slug("d" * (201 - rest)).startswith("d" * (201 - rest) + "__")
+    assert len(slug("d" * (201 - rest))) == 200 + len("-") + 12
 
 
 def test_merging_needs_a_place_to_write(tmp_path: Path) -> None:
