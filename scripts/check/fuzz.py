@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import sys
@@ -20,6 +21,7 @@ from scripts.check.fuzz_inputs import CODE, PATCH, Target, finding, quiet, targe
 from scripts.check.spoiling import spoiled
 
 _EXAMPLES = Path(__file__).parents[2] / "tests" / "fixtures" / "code"
+_PART = 2_000
 _SLOW = 5.0
 """Seconds of processor time that reading a spoiled file of some kilobytes may take."""
 
@@ -36,9 +38,10 @@ class Find(NamedTuple):
 @click.option("--inputs", default=2_000, show_default=True, type=click.IntRange(min=0), help="Spoiled input files.")
 @click.option("--chunks", default=500, show_default=True, type=click.IntRange(min=0), help="Files cut by chunkers.")
 @click.option("--seed", default=0, show_default=True)
+@click.option("--minutes", type=float, help="Stop each of the two parts after so long, and count what was done.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Write each find to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(*, inputs: int, chunks: int, seed: int, keep: Path | None, as_json: bool) -> None:
+def command(*, inputs: int, chunks: int, seed: int, minutes: float | None, keep: Path | None, as_json: bool) -> None:
     """Spoil inputs at random and read them; an answer or one line of UsageError is right, all else is a find.
 
     \b
@@ -47,8 +50,9 @@ def command(*, inputs: int, chunks: int, seed: int, keep: Path | None, as_json: 
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
     began = time.monotonic()
     with quiet():
-        read, found = fuzz_inputs(inputs, seed=seed)
-        cut, more = fuzz_chunkers(chunks, seed=seed)
+        seconds = minutes * 60 if minutes else math.inf
+        read, found = fuzz_inputs(inputs, seed=seed, seconds=seconds)
+        cut, more = fuzz_chunkers(chunks, seed=seed, seconds=seconds)
     finds = [*found, *more]
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
@@ -67,8 +71,11 @@ def command(*, inputs: int, chunks: int, seed: int, keep: Path | None, as_json: 
     sys.exit(1 if finds else 0)
 
 
-def fuzz_inputs(count: int, *, seed: int) -> tuple[Counter[str], list[Find]]:
-    """Read so many spoiled inputs, the formats in turn; return how many of each, and the finds."""
+def fuzz_inputs(count: int, *, seed: int, seconds: float = math.inf) -> tuple[Counter[str], list[Find]]:
+    """Read so many spoiled inputs, or for so long, the formats in turn; return how many of each, and the finds."""
+    if not count:
+        return Counter(), []
+    until = time.monotonic() + seconds
     read: Counter[str] = Counter()
     finds: list[Find] = []
     with tempfile.TemporaryDirectory() as name, _own_cache(Path(name) / "cache"):
@@ -79,6 +86,8 @@ def fuzz_inputs(count: int, *, seed: int) -> tuple[Counter[str], list[Find]]:
             if (wrong := finding(target, Path(name), target.good))
         ]
         for number in range(count):
+            if time.monotonic() > until:
+                break
             target = chosen[number % len(chosen)]
             read[target.name] += 1
             finds += _one(target, Path(name), random.Random(f"{seed} {number}"))  # noqa: S311 - tests, not secrets
@@ -95,14 +104,21 @@ def _one(target: Target, home: Path, rng: random.Random) -> Iterator[Find]:
         yield Find(target.name, wrong, data)
 
 
-def fuzz_chunkers(count: int, *, seed: int) -> tuple[int, list[Find]]:
-    """Cut so many files; return the number and the finds."""
+def fuzz_chunkers(count: int, *, seed: int, seconds: float = math.inf) -> tuple[int, list[Find]]:
+    """Cut so many files, or for so long; return the number and the finds."""
+    until = time.monotonic() + seconds
     examples = [CODE, PATCH, *example_sources(_EXAMPLES)]
-    finds = [
-        Find(f"{case.spec} on {case.language}", what, str(case.number).encode())
-        for case, what in run_cases(cases(count), seed=seed, examples=examples)
-    ]
-    return count, finds
+    finds: list[Find] = []
+    done = 0
+    # Not in one go: a child that is used for a part of the cases cannot leave the others without memory.
+    while done < count and time.monotonic() <= until:
+        todo = cases(min(_PART, count - done), first=done)
+        done += len(todo)
+        finds += [
+            Find(f"{case.spec} on {case.language}", what, str(case.number).encode())
+            for case, what in run_cases(todo, seed=seed, examples=examples)
+        ]
+    return done, finds
 
 
 class _own_cache:  # noqa: N801 - used as a context manager
