@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import click
 
+from chunkers.languages import grammar, known_languages
 from scripts.check.fuzz_chunkers import cases, example_sources, run_cases
 from scripts.check.fuzz_inputs import CODE, PATCH, Target, finding, quiet, targets
 from scripts.check.spoiling import spoiled
@@ -110,7 +111,9 @@ def fuzz_chunkers(count: int, *, seed: int, seconds: float = math.inf) -> tuple[
     examples = [CODE, PATCH, *example_sources(_EXAMPLES)]
     finds: list[Find] = []
     done = 0
-    # Not in one go: a child that is used for a part of the cases cannot leave the others without memory.
+    if count >= _PART:  # loaded here once, each grammar is there in every child
+        for language in known_languages():
+            grammar(language)
     while done < count and time.monotonic() <= until:
         todo = cases(min(_PART, count - done), first=done)
         done += len(todo)
