@@ -88,6 +88,10 @@ def _located(clone: Path) -> Layout:
         )
     if not (shared / "objects").is_dir():
         raise UsageError(f"{clone} is not a git clone: it has no objects")
+    borrowed = shared / "objects" / "info" / "alternates"
+    if borrowed.exists() and not borrowed.is_file():
+        # Git would open it, and wait for ever if it is a pipe.
+        raise UsageError(f"{borrowed} is not a file: clone the repository again")
     return Layout(clone, private.resolve(), shared.resolve())
 
 

@@ -12,8 +12,10 @@ import contextlib
 import functools
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -107,16 +109,19 @@ def run(layout: Layout, *arguments: str, environment: Mapping[str, str], cwd: Pa
         questions.write(asked)
         questions.seek(0)
         process = _start(arguments, environment=environment, cwd=cwd, err=words, stdin=questions)
+        late = threading.Timer(_SECONDS, process.kill)
+        late.start()
         try:
             assert process.stdout is not None  # noqa: S101 - asked for above
             printed = process.stdout.read(LARGEST_OUTPUT + 1)
             if len(printed) > LARGEST_OUTPUT:
                 raise UsageError(f"{layout.clone}: git {arguments[0]} prints over {LARGEST_OUTPUT // 2**30} GB")
-            code = process.wait(_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise UsageError(f"{layout.clone}: git {arguments[0]} took over {_SECONDS // 60} minutes") from None
+            code = process.wait()
         finally:
+            late.cancel()
             _end(process)
+        if code == -signal.SIGKILL:
+            raise UsageError(f"{layout.clone}: git {arguments[0]} was stopped, or took over {_SECONDS // 60} minutes")
         if code:
             words.seek(0)
             raise GitError(layout, arguments[0], code, words.read(10_000).decode("utf-8", "replace"))

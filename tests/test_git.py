@@ -13,6 +13,7 @@ import pytest
 from test_git_canaries import SOURCE, git, history
 
 from chunkers.errors import UsageError
+from ground_truth import git_program
 from ground_truth.datasets.mined import MinedRepository
 from ground_truth.git import (
     blob_sizes,
@@ -372,3 +373,27 @@ def test_messages_are_read_as_git_prints_them(work: Path) -> None:
     assert commit.subject == git(work, "log", "-1", "--format=%s")
     assert commit.body.strip() == git(work, "log", "-1", "--format=%b")
     assert commit.author == git(work, "log", "-1", "--format=%an <%ae>")
+
+
+def test_a_pipe_in_the_place_of_a_file_is_no_reason_to_wait(work: Path) -> None:
+    """Whoever opens a pipe that nobody writes to waits for ever."""
+    (work / ".git" / "objects" / "info").mkdir(exist_ok=True)
+    os.mkfifo(work / ".git" / "objects" / "info" / "alternates")
+    with pytest.raises(UsageError, match="is not a file"):
+        resolve_ref(work, "HEAD")
+    (work / ".git" / "objects" / "info" / "alternates").unlink()
+    (work / ".git" / "HEAD").unlink()
+    os.mkfifo(work / ".git" / "HEAD")
+    with pytest.raises(UsageError, match="has no ref"):
+        resolve_ref(work, "HEAD")
+
+
+def test_git_that_does_not_end_is_stopped(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call has its time, also while it prints nothing: here git waits for an object in a pipe."""
+    head = git(work, "rev-parse", "HEAD")
+    place = work / ".git" / "objects" / head[:2] / head[2:]
+    place.unlink()
+    os.mkfifo(place)
+    monkeypatch.setattr(git_program, "_SECONDS", 1)
+    with pytest.raises(UsageError, match="took over"):
+        resolve_ref(work, "main")
