@@ -15,3 +15,12 @@ class MissingExtraError(UsageError):
     def __init__(self, what: str, *, extra: str) -> None:
         super().__init__(f"{what} is not installed: pip install 'chunkbench[{extra}]'")
         self.extra = extra
+
+
+class MissingProgramError(UsageError):
+    """A program that is needed is not on the path; the message says how to install it."""
+
+    exit_code = 4
+
+    def __init__(self, program: str, *, remedy: str) -> None:
+        super().__init__(f"{program} is not installed: {remedy}")

@@ -5,17 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 
 def replace_text(file: Path, text: str) -> Path:
     """Replace the file: a reader sees the old text or the new one."""
+    return replace_lines(file, [text])
+
+
+def replace_lines(file: Path, lines: Iterable[str]) -> Path:
+    """Replace the file by lines that are written as they come; each ends itself."""
     handle, draft = tempfile.mkstemp(prefix=".draft-", dir=file.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            out.write(text)
+            out.writelines(lines)
         # mkstemp makes a file for its owner only.
         Path(draft).chmod(0o644)
         Path(draft).replace(file)

@@ -128,6 +128,13 @@ class ExperimentConfig(BaseModel):
     offsets: int = Field(
         1, gt=0, le=50, description="Average line and token chunkers over this many offsets of their first cut."
     )
+    spans: tuple[str, ...] = Field(
+        (), description="Span runs that stand beside the chunkers: NAME=FILE, what another tool returned as JSON Lines."
+    )
+    tools: tuple[str, ...] = Field(
+        (), description="Tools that are asked every query: NAME=COMMAND, or ripgrep or grep-read, which are ready."
+    )
+    tool_timeout: float = Field(60.0, gt=0, le=86_400, description="Seconds in which a tool answers one query.")
     baseline: str | None = Field(None, description="Compare every chunker with this one instead of all pairs.")
     limit: int | None = Field(
         None, gt=0, description="At most this many queries of each dataset, drawn by the seed and the queries' ids."
@@ -198,6 +205,7 @@ def make_config(values: Mapping[str, Any], *, source: str = "options") -> Experi
     gated = [name for name in (config.nightly.measures if config.nightly else ()) if name not in config.measures]
     if gated:
         config = config.model_copy(update={"measures": (*config.measures, *gated)})
-    if config.baseline is not None and config.baseline not in config.chunkers:
+    named = {text.partition("=")[0] for text in (*config.spans, *config.tools)}
+    if config.baseline is not None and config.baseline not in {*config.chunkers, *named}:
         config = config.model_copy(update={"chunkers": (config.baseline, *config.chunkers)})
     return config

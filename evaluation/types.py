@@ -124,10 +124,24 @@ Scores = Mapping[str, Mapping[str, float]]
 """query id → measure name → value; a value that is undefined for a query is NaN and is counted."""
 
 
+NO_STAGE = "–"
+"""In place of an embedder and a retriever, where a span run stands for the whole pipeline."""
+
+
 class CellKey(NamedTuple):
-    """One combination that is compared."""
+    """One combination that is compared; a span run is one too, under its name in place of the chunker."""
 
     dataset: str
     chunker: str
     embedder: str
     retriever: str
+
+    @classmethod
+    def of_span_run(cls, dataset: str, name: str) -> CellKey:
+        """Return the key of a span run: what some tool returned, whatever it is made of."""
+        return cls(dataset, name, NO_STAGE, NO_STAGE)
+
+    @property
+    def is_span_run(self) -> bool:
+        """Whether some other tool made the ranking."""
+        return self.retriever == NO_STAGE

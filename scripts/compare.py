@@ -59,6 +59,14 @@ Examples:
     type=click.IntRange(min=1, max=50),
     help="Average line and token chunkers over N first cuts [1].",
 )
+@click.option("--spans", multiple=True, metavar="NAME=FILE", help="A span run beside the chunkers, as JSON Lines.")
+@click.option(
+    "--tool", "tools", multiple=True, metavar="NAME=COMMAND", help="A tool to ask every query; or ripgrep, grep-read."
+)
+@click.option("--tool-timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for one answer [60].")
+@click.option(
+    "--write-spans", type=click.Path(path_type=Path), metavar="FILE", help="Write every ranking as a span run."
+)
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many queries of each dataset, drawn by seed.")
@@ -82,6 +90,7 @@ def command(
     *,
     targets: tuple[Path, ...],
     annotations: Path | None,
+    write_spans: Path | None,
     **options: Any,  # noqa: ANN401 - the keys of the experiment, as click read them
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, repositories, a folder of clones, or the embedded dataset."""
@@ -122,6 +131,10 @@ def command(
         )
     write_results(results, folder)
     write_report(results, folder)
+    if write_spans is not None:
+        from evaluation.experiment.span_writing import write_spans as write
+
+        note(f"{write(session, write_spans)} runs in {write_spans}")
     if run.show == "json":
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
     else:
@@ -146,7 +159,9 @@ def _show_lexical_first(session: Session) -> None:
     missing = any(not session.store.has(session.score_key(cell)) for cell in session.cells)
     if is_quiet() or not missing or len(lexical) in (0, len(config.retrievers)):
         return
-    first = session.with_config(config.model_copy(update={"retrievers": lexical, "embedders": config.embedders[:1]}))
+    first = session.with_config(
+        config.model_copy(update={"retrievers": lexical, "embedders": config.embedders[:1], "spans": (), "tools": ()})
+    )
     with shown_progress() as progress:
         results = run_experiment(first, make_executor(config.run.engine, config.run.jobs), progress=progress)
     error_console(100).print(render_table(results))

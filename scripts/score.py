@@ -1,4 +1,4 @@
-"""`chunkbench score`: measures of a TREC run against TREC qrels."""
+"""`chunkbench score`: measures of a TREC run against TREC qrels, or of a span run on a dataset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -25,8 +25,18 @@ _COMMA = re.compile(r",(?![^(]*\))")
 
 
 @click.command()
-@click.option("--qrels", required=True, type=click.Path(path_type=Path), help="Judgements: query 0 document grade.")
-@click.option("--run", required=True, type=click.Path(path_type=Path), help="Run: query Q0 document rank score tag.")
+@click.option("--qrels", type=click.Path(path_type=Path), help="Judgements: query 0 document grade.")
+@click.option("--run", type=click.Path(path_type=Path), help="Run: query Q0 document rank score tag.")
+@click.option("--spans", multiple=True, metavar="[NAME=]FILE", help="Ranked places in files, as JSON Lines.")
+@click.option("--views", multiple=True, metavar="[NAME=]FILE", help="What agents read, in order, as JSON Lines.")
+@click.option("--dataset", metavar="SPEC", help="The dataset of --spans and --views; `chunkbench list datasets`.")
+@click.option(
+    "--weight",
+    type=click.Choice(["repository", "query"]),
+    default="repository",
+    help="What counts once in the mean of a span run.",
+)
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of a row of --spans and --views.")
 @click.option("--measure", "-m", "measures", multiple=True, metavar="M", help="A measure; may be given several times.")
 @click.option(
     "-k", "cutoffs", multiple=True, type=click.IntRange(min=1), metavar="K", help="The usual measures at this cutoff."
@@ -41,8 +51,13 @@ _COMMA = re.compile(r",(?![^(]*\))")
 @click.argument("more", nargs=-1, metavar="[M]...")
 def command(
     *,
-    qrels: Path,
-    run: Path,
+    qrels: Path | None,
+    run: Path | None,
+    spans: tuple[str, ...],
+    views: tuple[str, ...],
+    dataset: str | None,
+    weight: Literal["repository", "query"],
+    schema: bool,
     measures: tuple[str, ...],
     more: tuple[str, ...],
     cutoffs: tuple[int, ...],
@@ -54,7 +69,7 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Score a TREC run against TREC qrels; both plain or gzip.
+    """Score a TREC run against TREC qrels, both plain or gzip; or what a code search returned on a dataset.
 
     A judged query that the run lacks scores 0 and is counted. Equal scores are ordered by the rank column, then by the
     order of the rows, never by the spelling of the ids. Measures appear under the spelling that was asked for.
@@ -65,7 +80,13 @@ def command(
     chunkbench score --qrels qrels.txt --run run.txt -m mrr,map --csv
     chunkbench score --qrels qrels.txt --run run.txt -k 5 -k 20 --limit 100
     chunkbench score --qrels qrels.txt --run run.txt -m kendall_tau,rbo --reference other.txt
+    chunkbench score --spans mine.jsonl --spans theirs.jsonl --dataset installed -m naurc@4000tok
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    if schema:
+        from evaluation.spans.rows import json_schema
+
+        click.echo(json.dumps(json_schema(), indent=1))
+        return
     from evaluation.config import measures_at
     from evaluation.trec_scoring import score_files
 
@@ -75,6 +96,24 @@ def command(
         raise UsageError("--quiet and --verbose exclude each other")
     asked = [name for text in (*measures, *more) for name in _COMMA.split(text)]
     asked += measures_at(cutoffs) if cutoffs else []
+    if spans or views or dataset:
+        if qrels or run or reference:
+            raise UsageError("--spans and --views are scored on --dataset: leave --qrels, --run and --reference out")
+        if dataset is None or not (spans or views):
+            missing = "--dataset SPEC" if dataset is None else "--spans FILE"
+            raise UsageError(f"{missing} is missing: chunkbench score --spans run.jsonl --dataset installed")
+        from evaluation.experiment.span_results import DEFAULT as TEXT_MEASURES
+        from evaluation.experiment.span_results import score_span_files
+        from scripts.score_spans import print_span_scores
+
+        scored = score_span_files([*spans, *views], dataset, asked or TEXT_MEASURES, limit=limit, weight=weight)
+        print_span_scores(
+            scored, show="json" if as_json else "csv" if as_csv else "table", per_query=per_query, quiet=quiet
+        )
+        return
+    if qrels is None or run is None:
+        missing = "--qrels" if qrels is None else "--run"
+        raise UsageError(f"{missing} is missing: give --qrels and --run, or --spans and --dataset")
     result = score_files(qrels, run, asked or DEFAULT, reference_path=reference, limit=limit)
     if not quiet:
         _remark(result, verbose=verbose)

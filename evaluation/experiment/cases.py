@@ -11,11 +11,11 @@ from chunkers.sizes import ruler
 from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.file_rulers import file_rulers, visible_bytes
+from evaluation.experiment.gold_text import answer_key, gold_text
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
 from evaluation.types import Answer, Case, SearchSpace, TextCase, TextSpan
-from ground_truth.overlap import Judgements, alternatives, answer_id
-from ground_truth.spans import annotated_lines, gold_spans
+from ground_truth.overlap import Judgements
 from ground_truth.types import Query
 from indexing.types import Hit
 
@@ -43,7 +43,7 @@ class CaseBuilder:
         self._rulers = {unit: file_rulers(chunks, unit, loaded) for unit in sorted(units)}
         self._bytes = visible_bytes(chunks, loaded) if loaded.dataset.hidden else None
         self._costs: dict[tuple[str, SizeUnit], int] = {}
-        self._gold = self._resolve(loaded)
+        self._gold = gold_text(loaded.dataset, chunks.file_index)
         self._depth, self._scope, self._loaded = depth, loaded.dataset.scope, loaded
         self._spaces: dict[str, SearchSpace] = {}
         self._texts = ChunkTexts(chunks, range(len(chunks)), loaded.visible)
@@ -85,7 +85,7 @@ class CaseBuilder:
         """Return the answers of a query that has several."""
         found = []
         for number, grades in enumerate(self._answers.get(query_id, ())):
-            gold = self._gold.get(f"{query_id}\x1f{number}", [])
+            gold = self._gold.get(answer_key(query_id, number), [])
             found.append(Answer(grades, gold, self._nuggets(gold) if "nuggets" in self._needs else None))
         return found
 
@@ -158,26 +158,3 @@ class CaseBuilder:
         """Return whether a chunk shows any byte of a gold region."""
         start, end = max(span.start, region.start), min(span.end, region.end)
         return start < end and bool(self._loaded.visible(self._chunks.files[span.file], start, end))
-
-    def _resolve(self, loaded: LoadedDataset) -> dict[str, list[TextSpan]]:
-        """Return each query's gold, and that of each of its alternative answers, as half-open bytes without overlap."""
-        notes = [note for note in loaded.dataset.annotations if note.grade > 0]
-        index = self._chunks.file_index
-        names = alternatives(notes)
-        every = notes + [replace(note, query_id=answer_id(note, names)) for note in notes if note.query_id in names]
-        found = gold_spans(every, annotated_lines(loaded.dataset))
-        return {
-            query_id: _merged(TextSpan(index[gold.repo, gold.path], gold.start_byte, gold.end_byte) for gold in spans)
-            for query_id, spans in found.items()
-        }
-
-
-def _merged(spans: Iterable[TextSpan]) -> list[TextSpan]:
-    """Return the spans without overlap; regions that only touch stay apart."""
-    merged: list[TextSpan] = []
-    for span in sorted(spans):
-        if merged and merged[-1].file == span.file and span.start < merged[-1].end:
-            merged[-1] = merged[-1]._replace(end=max(span.end, merged[-1].end))
-        else:
-            merged.append(span)
-    return merged

@@ -15,7 +15,7 @@ from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryReco
 from evaluation.types import CellKey
 from ground_truth.types import Annotation
 
-_HITS_SHOWN = 10
+HITS_SHOWN = 10
 
 
 class FinishedCell(NamedTuple):
@@ -35,7 +35,7 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
     hits = {
         query_id: tuple(
             _hit(chunks, hit.position, rank=rank, score=hit.score)
-            for rank, hit in enumerate(found[:_HITS_SHOWN], start=1)
+            for rank, hit in enumerate(found[:HITS_SHOWN], start=1)
         )
         for query_id, found in ranking.items()
     }
@@ -52,7 +52,7 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
         run={query_id: [chunks.ids[hit.position] for hit in found] for query_id, found in ranking.items()},
         qrels=scored.qrels,
     )
-    shown = sorted({hit.position for found in ranking.values() for hit in found[:_HITS_SHOWN]})
+    shown = sorted({hit.position for found in ranking.values() for hit in found[:HITS_SHOWN]})
     return FinishedCell(record, {chunks.ids[row]: _text(loaded, chunks, row) for row in shown})
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from chunkers.errors import UsageError
 from evaluation.experiment import stages
+from evaluation.experiment.contestants import contestant_record, contestants
 from evaluation.experiment.environment import environment
 from evaluation.experiment.executors import Executor
 from evaluation.experiment.offsets import averaged, offset_specs, with_offsets
@@ -55,6 +56,7 @@ def run_experiment(
     progress = progress or Progress()
     config = session.config
     offsets = offset_specs(session)
+    given, others = session, contestants(session)
     session = with_offsets(session, offsets)
     loaded = [session.dataset(spec) for spec in config.datasets]
     cells = session.cells[shard.number - 1 :: shard.of] if shard else session.cells
@@ -72,6 +74,10 @@ def run_experiment(
             record, shown = cell_record(session, cell)
             records.append(record)
             texts |= shown
+    for other in others[shard.number - 1 :: shard.of] if shard else others:
+        record, shown = contestant_record(given, other)
+        records.append(record)
+        texts |= shown
     return with_statistics(
         Results(
             config=config,

@@ -23,8 +23,8 @@ from ground_truth.rules import Rule
 from ground_truth.types import Qrels
 from indexing.types import Hit
 
-_BLOCK = 500
-_CURVE_UNIT: SizeUnit = "tokens"
+BLOCK = 500
+CURVE_UNIT: SizeUnit = "tokens"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def score_ranking(
     """Score every query of the dataset; a query whose gold no chunk holds scores 0 and is counted."""
     measures = how.measures
     needs = frozenset(need for measure in measures for need in measure.needs)
-    units = {unit for measure in measures for unit in measure.units} | {_CURVE_UNIT}
+    units = {unit for measure in measures for unit in measure.units} | {CURVE_UNIT}
     judgements = qrels_of(how.rule, loaded, chunks, mixed=how.insist)
     depths = [measure.cutoff or how.depth for measure in measures if "vectors" in measure.needs]
     builder = CaseBuilder(
@@ -78,10 +78,10 @@ def score_ranking(
     curves: list[np.ndarray] = []
     tokens = visible_sizes(loaded, chunks, "tokens")
     behind: dict[int, list[int]] = {5: [], 10: []}
-    for start in range(0, len(queries), _BLOCK):
-        cases = builder.cases(queries[start : start + _BLOCK], ranking)
+    for start in range(0, len(queries), BLOCK):
+        cases = builder.cases(queries[start : start + BLOCK], ranking)
         scores = evaluate(measures, cases)
-        curves.append(recall_curves(cases, unit=_CURVE_UNIT, budgets=how.budgets))
+        curves.append(recall_curves(cases, unit=CURVE_UNIT, budgets=how.budgets))
         for case in cases:
             for name, values in columns.items():
                 values.append(scores[case.query_id][name])

@@ -30,6 +30,7 @@ from indexing.types import Encoder, Retriever
 
 if TYPE_CHECKING:
     from evaluation.experiment.chunk_table import ChunkTable
+    from evaluation.experiment.span_places import SpanRun
 
 T = TypeVar("T")
 _TABLES_KEPT = 4
@@ -58,6 +59,8 @@ class Session:
         """The mean size that the chunkers were matched to, in words; empty where sizes are as given."""
         self.left_out: Mapping[str, str] = {}
         """Chunkers that could not be matched, with the reason."""
+        self.span_runs: dict[CellKey, SpanRun] = {}
+        """What tools answered and files held in this run."""
         self._given = dict(plugins or {})
         self._datasets = dict(datasets or {})
         self._made: dict[tuple[str, str], Any] = {}

@@ -36,7 +36,7 @@ def ranking_table(view: View) -> Table:
                 interval,
                 row.mark,
                 *(score(name, row.mean(name)) for name in measures[1:]),
-                *(number(size, digits=0) for size in (chunks.count, chunks.mean_nws, chunks.p95_nws)),
+                *(number(size or None, digits=0) for size in (chunks.count, chunks.mean_nws, chunks.p95_nws)),
             ]
         )
         best |= {(place, 1 if k == 0 else 3 + k) for k, name in enumerate(measures) if name in row.best_in}

@@ -74,11 +74,12 @@ def _cells(row: Row, view: View, extra: list[str], *, wide: bool) -> list[Text]:
         Text(span(headline, row.part(headline, "low"), row.part(headline, "high")).replace(" … ", "…")),
         Text(row.mark),
         *(_marked(row, name) for name in extra),
-        Text(number(chunks.count, digits=0)),
-        Text(number(chunks.mean_nws, digits=0)),
+        # A span run has no chunks.
+        Text(number(chunks.count or None, digits=0)),
+        Text(number(chunks.mean_nws or None, digits=0)),
     ]
     if wide:
-        cells.append(Text(number(chunks.p95_nws, digits=0)))
+        cells.append(Text(number(chunks.p95_nws or None, digits=0)))
     if any(other.curve for other in view.rows):
         cells.append(Text(sparkline(_thinned(row.curve)), style="cyan"))
     return cells

@@ -124,10 +124,15 @@ def views(results: Results) -> list[View]:
     # A cell that failed does not know whether it would have used vectors; its retriever's other cells do.
     lexical = {cell.key.retriever for cell in results.cells if cell.status == "ok" and not cell.search.uses_vectors}
     groups: dict[Setting, list[CellRecord]] = {}
-    for cell in results.cells:
+    for cell in (cell for cell in results.cells if not cell.key.is_span_run):
         key = cell.key
         setting = Setting(key.dataset, "" if key.retriever in lexical else key.embedder, key.retriever)
         groups.setdefault(setting, []).append(cell)
+    for cell in (cell for cell in results.cells if cell.key.is_span_run):
+        # A span run has no embedder and no retriever: it stands beside the chunkers of every setting of its dataset.
+        own = Setting(cell.key.dataset, "", "")
+        for setting in [each for each in groups if each.dataset == own.dataset] or [own]:
+            groups.setdefault(setting, []).append(cell)
     return [_view(results, setting, cells) for setting, cells in groups.items()]
 
 
@@ -141,9 +146,10 @@ def _view(results: Results, setting: Setting, mine: Sequence[CellRecord]) -> Vie
         raise UsageError(
             f"headline measure {headline!r} was not scored on {setting.dataset}: choose one of {', '.join(measures)}"
         )
-    where = (setting.dataset, scored[0].key.embedder if scored else "", setting.retriever, headline)
-    comparisons = tuple(record.found for record in results.comparisons if _place(record) == where)
-    best = next((record.found for record in results.best if _place(record) == where), None)
+    first = next((cell.key for cell in scored if not cell.key.is_span_run), scored[0].key if scored else None)
+    where = (setting.dataset, first.embedder, first.retriever, headline) if first else None
+    comparisons = tuple(record.found for record in results.comparisons if where and _place(record) == where)
+    best = next((record.found for record in results.best if where and _place(record) == where), None)
     sign = 1 if lower_is_better(headline) else -1
     plain = [Row(cell.key.chunker, cell, "", frozenset()) for cell in scored]
     plain.sort(key=lambda row: (row.mean(headline) is None, sign * (row.mean(headline) or 0.0), row.chunker))

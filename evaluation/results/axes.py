@@ -27,12 +27,23 @@ class Alternatives(NamedTuple):
 
 
 def alternatives(cells: Iterable[CellRecord], axes: Iterable[Axis] = AXES) -> Iterator[Alternatives]:
-    """Yield every group of two or more finished cells that differ in one of the axes, in the order of the cells."""
+    """Yield every group of two or more finished cells that differ in one of the axes, in the order of the cells.
+
+    A span run has no embedder and no retriever to hold equal: it is compared with the chunkers of every setting of its
+    dataset, and with other span runs alone only where there is no such setting.
+    """
     finished = list(_distinct(cells))
+    span_runs = [cell for cell in finished if cell.key.is_span_run]
     for axis in axes:
         groups: dict[CellKey, list[CellRecord]] = {}
         for cell in finished:
-            groups.setdefault(cell.key._replace(**{axis: ""}), []).append(cell)
+            if not cell.key.is_span_run:
+                groups.setdefault(cell.key._replace(**{axis: ""}), []).append(cell)
+        if axis == "chunker":
+            settings = {dataset: [key for key in groups if key.dataset == dataset] for dataset, *_ in groups}
+            for cell in span_runs:
+                for setting in settings.get(cell.key.dataset) or [cell.key._replace(chunker="")]:
+                    groups.setdefault(setting, []).append(cell)
         for setting, found in groups.items():
             if len(found) > 1:
                 yield Alternatives(axis, setting, tuple(found))

@@ -90,12 +90,12 @@ def _median_summary(measure: Measure, values: np.ndarray) -> MeasureSummary:
 def _compare(results: Results, group: Alternatives) -> Iterator[ComparisonRecord]:
     config, clusters = results.config, results.clusters_of(group.setting.dataset)
     family = config.baseline if group.axis == "chunker" and config.baseline in group.names else "all"
-    for name in _compared(config):
-        measure, scores = parse_measure(name), np.array([cell.scores[name] for cell in group.cells])
+    for name, (names, scores) in _scored(config, group):
+        measure = parse_measure(name)
         found = compare_pairs(
             scores,
             clusters,
-            names=group.names,
+            names=names,
             family=family or "all",
             margin=margin_of(measure, config, _mean(scores)),
             **statistics_options(measure, config),
@@ -105,11 +105,19 @@ def _compare(results: Results, group: Alternatives) -> Iterator[ComparisonRecord
 
 def _best(results: Results, group: Alternatives) -> Iterator[BestRecord]:
     clusters = results.clusters_of(group.setting.dataset)
-    for name in _compared(results.config):
-        scores = np.array([cell.scores[name] for cell in group.cells])
+    for name, (names, scores) in _scored(results.config, group):
         options = statistics_options(parse_measure(name), results.config)
-        found = best_set(scores, clusters, names=group.names, **options)
+        found = best_set(scores, clusters, names=names, **options)
         yield BestRecord(group.axis, *group.setting, name, found)
+
+
+def _scored(config: ExperimentConfig, group: Alternatives) -> Iterator[tuple[str, tuple[list[str], np.ndarray]]]:
+    """Yield each measure with the names and scores of the cells that have it: span runs have none on chunk ids."""
+    for name in _compared(config):
+        both = zip(group.names, group.cells, strict=True)
+        scores = {key: cell.scores[name] for key, cell in both if name in cell.scores}
+        if len(scores) > 1:
+            yield name, (list(scores), np.array(list(scores.values())))
 
 
 def _compared(config: ExperimentConfig) -> list[str]:

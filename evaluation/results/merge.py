@@ -63,15 +63,21 @@ def merge_results(parts: Iterable[Results]) -> Results:
 def _axes(cells: Iterable[CellKey], configs: Sequence[ExperimentConfig]) -> dict[str, tuple[str, ...]]:
     """Return what the cells are made of, in the order in which the experiments, one after the other, name it."""
     found = {}
-    for axis, used in zip(_AXES, map(set, zip(*cells, strict=True)), strict=True):
+    cells = list(cells)
+    for place, axis in enumerate(_AXES):
+        used = {key[place] for key in cells if not key.is_span_run or axis == "datasets"}
         named = [spec for config in configs for spec in getattr(config, axis) if spec in used]
         found[axis] = tuple(dict.fromkeys([*named, *sorted(used)]))
-    return found
+    for others in ("spans", "tools"):
+        found[others] = tuple(dict.fromkeys(spec for config in configs for spec in getattr(config, others)))
+    return {name: specs for name, specs in found.items() if specs or name not in _AXES}
 
 
 def _place(cell: CellKey, axes: Mapping[str, Sequence[str]]) -> list[int]:
     """Return where one run of all of it would have had the cell."""
-    return [axes[axis].index(spec) for axis, spec in zip(_AXES, cell, strict=True)]
+    known = [list(axes.get(axis, ())) for axis in _AXES]
+    # Span runs come last, in their own order.
+    return [each.index(spec) if spec in each else len(each) for each, spec in zip(known, cell, strict=True)]
 
 
 def _same_scores(one: CellRecord, other: CellRecord) -> bool:

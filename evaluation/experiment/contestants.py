@@ -1,0 +1,130 @@
+"""Cells that are no pipeline of ours: span runs from files, and tools that are asked now."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from chunkers.errors import UsageError
+from evaluation.config import ExperimentConfig
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.records import HITS_SHOWN, FinishedCell
+from evaluation.experiment.session import Session
+from evaluation.experiment.span_places import Place, PlaceFinder, SpanRun
+from evaluation.experiment.span_runs import NamedFile, read_span_runs
+from evaluation.experiment.span_scoring import score_spans, scores_spans
+from evaluation.experiment.tool_runs import run_tool
+from evaluation.measures.measure import Measure
+from evaluation.results.facts import JudgementFacts, SearchFacts
+from evaluation.results.types import CellRecord, HitRecord
+from evaluation.tools.asking import ToolError
+from evaluation.tools.registry import make_tool
+from evaluation.types import CellKey
+
+
+class Contestant(NamedTuple):
+    """A span run to be scored: one that is read already, or a tool that is yet to be asked."""
+
+    key: CellKey
+    rank: Callable[[], SpanRun]
+
+
+def contestants(session: Session) -> list[Contestant]:
+    """Return the span runs and tools of an experiment; files are read and checked now, before anything is computed."""
+    config = session.config
+    if not config.spans and not config.tools:
+        return []
+    _check_headline(session)
+    found: list[Contestant] = []
+    tools = [make_tool(text, timeout=config.tool_timeout) for text in config.tools]
+    for spec in config.datasets:
+        loaded = session.dataset(spec)
+        for text in config.spans:
+            found += [_kept(spec, run) for run in read_span_runs(NamedFile.parse(text), loaded)]
+        for tool in tools:
+            ask = functools.partial(run_tool, tool, loaded, depth=config.depth)
+            found.append(Contestant(CellKey.of_span_run(spec, tool.name), ask))
+    _check_names(config, [each.key for each in found])
+    return found
+
+
+def _kept(spec: str, run: SpanRun) -> Contestant:
+    return Contestant(CellKey.of_span_run(spec, run.name), lambda: run)
+
+
+def contestant_record(session: Session, contestant: Contestant) -> FinishedCell:
+    """Return the finished cell; a tool that fails is there with its reason."""
+    try:
+        run = contestant.rank()
+    except ToolError as error:
+        return FinishedCell(CellRecord(contestant.key, "failed", str(error)), {})
+    session.span_runs[contestant.key] = run
+    loaded = session.dataset(contestant.key.dataset)
+    return span_record(contestant.key, loaded, run, measures=session.measures, budgets=session.config.budgets)
+
+
+def span_record(
+    key: CellKey, loaded: LoadedDataset, run: SpanRun, *, measures: Sequence[Measure], budgets: Sequence[int]
+) -> FinishedCell:
+    """Return a span run as a cell: the measures on text and files, and the places that a report shows."""
+    scored = score_spans([each for each in measures if scores_spans(each)], loaded, run, budgets=budgets)
+    finder = PlaceFinder(loaded)
+    texts: dict[str, str] = {}
+    hits: dict[str, tuple[HitRecord, ...]] = {}
+    for query in loaded.dataset.queries:
+        shown = list(run.places.get(query.id, ()))[:HITS_SHOWN]
+        hits[query.id] = tuple(_hit(finder, place, rank) for rank, place in enumerate(shown, start=1))
+        texts |= {_place_id(place): _text(loaded, place) for place in shown}
+    queries = loaded.dataset.queries
+    empty = sum(not run.places.get(query.id) for query in queries)
+    counts = {"queries_without_places": float(empty), **run.diagnostics}
+    record = CellRecord(
+        key=key,
+        status="ok",
+        search=SearchFacts(uses_vectors=False, diagnostics=counts),
+        judgements=JudgementFacts(
+            uncovered_queries=scored.unanswerable,
+            queries_with_relevant=len(queries) - scored.unanswerable,
+            tokens_at=scored.tokens_at,
+        ),
+        seconds={name: round(value, 3) for name, value in run.seconds.items()},
+        scores=scored.scores,
+        curve=scored.curve,
+        hits=hits,
+    )
+    return FinishedCell(record, texts)
+
+
+def _check_headline(session: Session) -> None:
+    headline = next(each for each in session.measures if each.name == session.config.headline)
+    if not scores_spans(headline):
+        raise UsageError(
+            f"{headline.name} needs {', '.join(sorted(headline.needs - {'text'}))}, and a span run has places only: "
+            "choose a headline on text, such as naurc@4000tok"
+        )
+
+
+def _check_names(config: ExperimentConfig, keys: Sequence[CellKey]) -> None:
+    seen: set[CellKey] = set()
+    for key in keys:
+        if key in seen:
+            raise UsageError(f"two span runs or tools are called {key.chunker!r}: name one another way, as NAME=…")
+        if key.chunker in config.chunkers:
+            raise UsageError(f"{key.chunker!r} is a chunker of this comparison: name the span run or tool another way")
+        seen.add(key)
+
+
+def _hit(finder: PlaceFinder, place: Place, rank: int) -> HitRecord:
+    span = finder.lines(place)
+    return HitRecord(rank, _place_id(place), place.score, place.file.path, span.start_line, span.end_line)
+
+
+def _place_id(place: Place) -> str:
+    text = f"{place.file.repo}\0{place.file.path}\0{place.start}:{place.end}"
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:20]
+
+
+def _text(loaded: LoadedDataset, place: Place) -> str:
+    return loaded.read(place.file)[place.start : place.end].decode("utf-8", "replace")

@@ -1,0 +1,97 @@
+"""Span runs alone, scored and compared: the results of an experiment without chunkers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chunkers.errors import UsageError
+from evaluation.config import make_config
+from evaluation.experiment.contestants import span_record
+from evaluation.experiment.environment import environment
+from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset
+from evaluation.experiment.records import query_records
+from evaluation.experiment.span_places import SpanRun
+from evaluation.experiment.span_runs import NamedFile, read_span_runs
+from evaluation.experiment.span_scoring import scores_spans
+from evaluation.measures.measure import Measure
+from evaluation.measures.registry import parse_measure
+from evaluation.results.comparisons import with_statistics
+from evaluation.results.types import Results
+from evaluation.statistics.types import Weight
+from evaluation.types import CellKey
+from ground_truth.registry import DATASETS
+
+DEFAULT = (
+    "naurc@4000tok",
+    "recall@1000tok",
+    "recall@4000tok",
+    "recall@8000tok",
+    "precision@4000tok",
+    "tokens_to_recall(0.5)",
+    "file_recall@10",
+    "file_rr",
+)
+
+
+def span_measures(names: Sequence[str]) -> list[Measure]:
+    """Return the measures; raise for one that needs more than places and gold."""
+    measures = list(dict.fromkeys(parse_measure(name) for name in names))
+    for measure in measures:
+        if not scores_spans(measure):
+            missing = " and ".join(sorted(measure.needs - {"text"})) or "chunk ids"
+            raise UsageError(
+                f"measure {measure.name!r} needs {missing}, which a span run does not have: choose one on text or "
+                "files, such as naurc@4000tok or file_recall@10"
+            )
+    return measures
+
+
+def score_span_files(
+    files: Sequence[str],
+    dataset: str,
+    names: Sequence[str],
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    weight: Weight = "repository",
+) -> Results:
+    """Return the scores, intervals and comparisons of every run of these files on one dataset."""
+    measures = span_measures(names)
+    loaded = load_dataset(dataset, DATASETS.create(dataset), duplicates="keep", limit=limit, seed=seed)
+    runs = [run for text in files for run in read_span_runs(NamedFile.parse(text), loaded)]
+    names_seen = [run.name for run in runs]
+    twice = next((name for name in names_seen if names_seen.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"two span runs are called {twice!r}: name one another way, as NAME=FILE")
+    return score_runs(runs, loaded, measures, limit=limit, seed=seed, weight=weight)
+
+
+def score_runs(
+    runs: Sequence[SpanRun],
+    loaded: LoadedDataset,
+    measures: Sequence[Measure],
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    weight: Weight = "repository",
+) -> Results:
+    """Return the scores of runs that are in memory."""
+    compared = [each.name for each in measures if each.centre != "median"]
+    given = {"datasets": (loaded.spec,), "measures": tuple(each.name for each in measures), "seed": seed}
+    more = {"limit": limit, "weight": weight, "headline": (compared or ["naurc@4000tok"])[0]}
+    config = make_config({**given, **more})
+    records = [
+        span_record(
+            CellKey.of_span_run(loaded.spec, run.name), loaded, run, measures=measures, budgets=config.budgets
+        ).record
+        for run in runs
+    ]
+    return with_statistics(
+        Results(
+            config=config,
+            environment=environment(config.run),
+            datasets=(loaded.record(),),
+            cells=tuple(records),
+            queries=tuple(query_records(loaded)),
+        )
+    )

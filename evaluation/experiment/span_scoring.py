@@ -1,0 +1,140 @@
+"""Scores of span runs: text and file measures need places and gold, and nothing of chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.sizes import ruler
+from chunkers.types import SizeUnit
+from evaluation.experiment.chunk_table import FileKey
+from evaluation.experiment.file_rulers import VisibleBytes
+from evaluation.experiment.gold_text import answer_key, gold_text
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.scoring import BLOCK, CURVE_UNIT
+from evaluation.experiment.span_places import Place, SpanRun
+from evaluation.measures.curve import recall_curves
+from evaluation.measures.evaluate import evaluate
+from evaluation.measures.measure import Measure
+from evaluation.types import Answer, Case, TextCase, TextSpan
+from ground_truth.types import Query
+
+
+class SpanScores(NamedTuple):
+    """One run's scores, in the order of the dataset's queries."""
+
+    scores: dict[str, np.ndarray]
+    curve: np.ndarray
+    tokens_at: dict[str, float]
+    unanswerable: int
+    """Queries without gold: they score 0."""
+
+
+def scores_spans(measure: Measure) -> bool:
+    """Return whether a measure needs nothing but places and gold."""
+    return measure.needs == {"text"}
+
+
+def score_spans(
+    measures: Sequence[Measure], loaded: LoadedDataset, run: SpanRun, *, budgets: Sequence[int]
+) -> SpanScores:
+    """Return the scores of every query; one that the run does not answer scores as an empty ranking."""
+    builder = _SpanCases(loaded, run, {unit for measure in measures for unit in measure.units} | {CURVE_UNIT})
+    queries = loaded.dataset.queries
+    columns: dict[str, list[float]] = {measure.name: [] for measure in measures}
+    curves: list[np.ndarray] = []
+    for start in range(0, len(queries), BLOCK):
+        cases = [builder.case(query) for query in queries[start : start + BLOCK]]
+        scores = evaluate(measures, cases)
+        curves.append(recall_curves(cases, unit=CURVE_UNIT, budgets=budgets))
+        for case in cases:
+            for name, values in columns.items():
+                values.append(scores[case.query_id][name])
+    return SpanScores(
+        scores={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
+        curve=np.concatenate(curves),
+        tokens_at={str(k): builder.tokens_behind(queries, k) for k in (5, 10)},
+        unanswerable=sum(not builder.gold.get(query.id) for query in queries),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _FileRuler:
+    """One file in one unit; hidden units do not count."""
+
+    loaded: LoadedDataset
+    file: FileKey
+    unit: SizeUnit
+
+    def at(self, offsets: np.ndarray) -> np.ndarray:
+        """Return how many visible units begin before each offset."""
+        found = self.loaded.ruler(self.file, self.unit).at(offsets)
+        return np.asarray(found - np.searchsorted(self.loaded.hidden_starts(self.file, self.unit), offsets))
+
+
+class _SpanCases:
+    """Makes what the measures see of a run."""
+
+    def __init__(self, loaded: LoadedDataset, run: SpanRun, units: Iterable[SizeUnit]) -> None:
+        self._run, self._units = run, sorted(units)
+        files = {place.file[:2]: place.file for places in run.places.values() for place in places}
+        for repo, path in sorted({(note.repo, note.path) for note in loaded.dataset.annotations} - files.keys()):
+            source = next(each for each in loaded.dataset.repositories if each.name == repo).read(path)
+            files[repo, path] = FileKey(repo, path, source.language if source else None)
+        # In the order of a chunk table's files, so that sums are made in the same order.
+        ordered = [files[name] for name in sorted(files)]
+        self._index = {file[:2]: number for number, file in enumerate(ordered)}
+        self._rulers = {unit: [_FileRuler(loaded, file, unit) for file in ordered] for unit in self._units}
+        self._bytes = [VisibleBytes(loaded.hidden_ranges(file)) for file in ordered] if loaded.dataset.hidden else None
+        self._costs: dict[tuple[str, SizeUnit], int] = {}
+        self.gold = gold_text(loaded.dataset, self._index)
+
+    def case(self, query: Query) -> Case:
+        """Return the case of one query."""
+        places = self._run.places.get(query.id, ())
+        spans = [self._span(place) for place in places]
+        gold, headers = self.gold.get(query.id, []), self._headers(query, places)
+        text = TextCase(spans, gold, self._rulers, headers, visible=self._bytes)
+        return Case(query_id=query.id, ranking=(), grades=None, text=text, answers=self._answers(query.id))
+
+    def tokens_behind(self, queries: Sequence[Query], k: int) -> float:
+        """Return the mean tokens of the first k places, repetitions included."""
+        sums = []
+        for query in queries:
+            spans = [self._span(place) for place in self._run.places.get(query.id, ())[:k]]
+            ends = [self._rulers["tokens"][span.file].at(np.array([span.start, span.end])) for span in spans]
+            sums.append(sum(int(end - start) for start, end in ends))
+        return float(np.mean(sums))
+
+    def _span(self, place: Place) -> TextSpan:
+        return TextSpan(self._index[place.file[:2]], place.start, place.end)
+
+    def _answers(self, query_id: str) -> list[Answer]:
+        found: list[Answer] = []
+        while (key := answer_key(query_id, len(found))) in self.gold:
+            found.append(Answer(None, self.gold[key]))
+        return found
+
+    def _headers(self, query: Query, places: Sequence[Place]) -> dict[SizeUnit, list[int]]:
+        if not any(place.header or place.header_tokens for place in places):
+            return {}
+        return {unit: [self._header_cost(query, place, unit) for place in places] for unit in self._units}
+
+    def _header_cost(self, query: Query, place: Place, unit: SizeUnit) -> int:
+        if place.header_tokens is not None:
+            if unit != "tokens" and place.header_tokens:
+                raise UsageError(
+                    f"run {self._run.name!r}, query {query.id!r}: header_tokens is a number of tokens, and a measure "
+                    f"counts {unit}: give the header itself as header, or measure in tokens"
+                )
+            return place.header_tokens
+        if not place.header:
+            return 0
+        if (place.header, unit) not in self._costs:
+            data = (place.header + "\n").encode("utf-8", "surrogateescape")
+            self._costs[place.header, unit] = ruler(data, unit).count(0, len(data))
+        return self._costs[place.header, unit]

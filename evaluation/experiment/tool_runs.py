@@ -1,0 +1,90 @@
+"""A tool asked every query of a dataset: its answers become a span run."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from chunkers.sources import Repository
+from evaluation.experiment.chunk_table import FileKey
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
+from evaluation.tools.answers import read_place
+from evaluation.tools.asking import Question, Tool, ToolError
+from evaluation.tools.workspace import Workspace, lay_out
+from ground_truth.hidden import blanked
+from ground_truth.types import Query
+
+
+def run_tool(tool: Tool, loaded: LoadedDataset, *, depth: int) -> SpanRun:
+    """Return what the tool ranks for every query; places beyond the depth are dropped and counted."""
+    asking = _Asking(tool, loaded, depth)
+    dataset = loaded.dataset
+    started = time.perf_counter()
+    if dataset.scope == "all":
+        asking.ask(dataset.repositories, dataset.queries)
+    else:
+        for repository in dataset.repositories:
+            asking.ask([repository], [query for query in dataset.queries if query.repo == repository.name])
+    slow = asking.seconds or [0.0]
+    return SpanRun(
+        tool.name,
+        asking.places,
+        seconds={"retrieve": time.perf_counter() - started},
+        diagnostics={
+            "query_seconds_p50": round(float(np.quantile(slow, 0.5)), 6),
+            "query_seconds_p95": round(float(np.quantile(slow, 0.95)), 6),
+            "answers_cut_off": float(asking.cut_answers),
+            "places_cut_off": float(asking.cut_places),
+        },
+    )
+
+
+class _Asking:
+    """Asks a tool repository by repository and keeps what it answers."""
+
+    def __init__(self, tool: Tool, loaded: LoadedDataset, depth: int) -> None:
+        self.places: dict[str, list[Place]] = {}
+        self.seconds: list[float] = []
+        self.cut_answers = self.cut_places = 0
+        self._tool, self._loaded, self._depth = tool, loaded, depth
+        self._finder = PlaceFinder(loaded)
+
+    def ask(self, repositories: Sequence[Repository], queries: Sequence[Query]) -> None:
+        """Open the tool on copies of these repositories' files, as an index would see them, and ask it."""
+        if not queries:
+            return
+        loaded = self._loaded
+        with tempfile.TemporaryDirectory(prefix="chunkbench-tool-") as folder:
+            space = lay_out(
+                Path(folder),
+                repositories,
+                lambda source: blanked(
+                    source.data, loaded.hidden_ranges(FileKey(source.repo, source.path, source.language))
+                ),
+            )
+            with self._tool.open(space.root) as answer:
+                for query in queries:
+                    started = time.perf_counter()
+                    found = answer(Question(query.id, query.text, query.repo))
+                    self.seconds.append(time.perf_counter() - started)
+                    self.places[query.id] = self._found(found, query, space)
+
+    def _found(self, answer: Sequence[object], query: Query, space: Workspace) -> list[Place]:
+        if len(answer) > self._depth:
+            self.cut_answers += 1
+            self.cut_places += len(answer) - self._depth
+        found = []
+        for rank, value in enumerate(answer[: self._depth], start=1):
+            try:
+                row = space.place(read_place(value, rank=rank))
+                found.append(self._finder.find(row, query))
+            except ToolError as error:
+                raise ToolError(f"query {query.id!r}, {error}") from None
+            except PlaceError as error:
+                raise ToolError(f"query {query.id!r}, place {rank}: {error}") from None
+        return found

@@ -1,0 +1,1 @@
+"""Span runs: what any code search returned, as ranked places in files."""

@@ -1,0 +1,52 @@
+"""What a tool answers, as places: objects, or lists of file, first line and last line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from evaluation.spans.rows import PlaceRow, explain
+from evaluation.tools.asking import ToolError
+
+_KNOWN = frozenset(PlaceRow.model_fields)
+_SHAPE = 'write one line: {"places": [{"file": "a.py", "start_line": 1, "end_line": 9}]}'
+
+
+def read_answer(line: bytes, query_id: str) -> Sequence[Any]:
+    """Return the places of one line of output, as they were written; raise where it is no answer."""
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
+        shown = line[:60].decode("utf-8", "replace").strip()
+        raise ToolError(f"query {query_id!r}: the answer is not JSON ({shown!r}): {_SHAPE}") from None
+    if isinstance(answer, dict) and answer.get("error"):
+        raise ToolError(f"query {query_id!r}: the tool says {str(answer['error'])[:200]!r}")
+    if isinstance(answer, dict) and answer.get("query_id", query_id) != query_id:
+        raise ToolError(f"query {query_id!r} was answered as {str(answer['query_id'])[:60]!r}: answer in order")
+    places = answer.get("places") if isinstance(answer, dict) else answer
+    if not isinstance(places, list):
+        raise ToolError(f"query {query_id!r}: the answer has no list of places: {_SHAPE}")
+    return places
+
+
+def read_place(value: object, *, rank: int) -> PlaceRow:
+    """Return one place; raise, naming its rank, where it is none. Keys that mean nothing here are left alone."""
+    if isinstance(value, PlaceRow):
+        return value
+    try:
+        return PlaceRow.model_validate(_fields(value))
+    except ValidationError as error:
+        what, remedy = explain(dict(error.errors(include_url=False)[0]), PlaceRow)
+        raise ToolError(f"place {rank}: {what}: {remedy}") from None
+
+
+def _fields(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: each for key, each in value.items() if key in _KNOWN}
+    if isinstance(value, (list, tuple)) and len(value) == 3:
+        return dict(zip(("file", "start_line", "end_line"), value, strict=True))
+    named = {name: getattr(value, name) for name in _KNOWN if hasattr(value, name)}
+    return named if "file" in named else value

@@ -1,0 +1,105 @@
+"""Scores of span runs as `chunkbench score --spans` prints them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from evaluation.results.types import CellRecord, Results
+
+
+def print_span_scores(results: Results, *, show: str, per_query: bool, quiet: bool) -> None:
+    """Print the scores of every run: a table, ``json`` or ``csv``."""
+    if show == "json":
+        click.echo(json.dumps(_record(results), indent=2, allow_nan=False, ensure_ascii=False))
+    elif show == "csv":
+        _write_csv(results)
+    else:
+        _show(results, per_query=per_query, quiet=quiet)
+
+
+def _record(results: Results) -> dict[str, Any]:
+    """Return one run's scores at the top; several are under ``runs``, with the comparisons between them."""
+    from evaluation.results.document import best_row, comparison_row
+
+    runs = {cell.key.chunker: _run(results, cell) for cell in results.cells}
+    shared = {"dataset": results.datasets[0].name, "weight": results.config.weight}
+    if len(runs) == 1:
+        name, only = next(iter(runs.items()))
+        return {"run": name, **only, **shared}
+    return {
+        "runs": runs,
+        "comparisons": [comparison_row(each) for each in results.comparisons],
+        "best": [best_row(each) for each in results.best],
+        **shared,
+    }
+
+
+def _run(results: Results, cell: CellRecord) -> dict[str, Any]:
+    queries = results.queries_of(cell.key.dataset)
+    return {
+        "mean": {name: summary.mean for name, summary in cell.measures.items()},
+        "per_query": {
+            query.id: {name: _plain(float(values[place])) for name, values in cell.scores.items()}
+            for place, query in enumerate(queries)
+        },
+        "n_total": len(queries),
+        "n_missing": int(cell.search.diagnostics.get("queries_without_places", 0)),
+        "n_uncovered": cell.judgements.uncovered_queries,
+        "summary": {name: asdict(summary) for name, summary in cell.measures.items()},
+        "tokens_at": dict(cell.judgements.tokens_at),
+    }
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _write_csv(results: Results) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["run", "query", *(results.cells[0].scores if results.cells else ())])
+    for cell in results.cells:
+        for place, query in enumerate(results.queries_of(cell.key.dataset)):
+            values = (_plain(float(column[place])) for column in cell.scores.values())
+            writer.writerow([cell.key.chunker, query.id, *values])
+        writer.writerow([cell.key.chunker, "all", *(summary.mean for summary in cell.measures.values())])
+
+
+def _show(results: Results, *, per_query: bool, quiet: bool) -> None:
+    from rich.table import Table
+
+    from evaluation.report.formats import score, span
+    from evaluation.report.verdict import verdict
+    from scripts.console import console
+
+    output = console(10_000)
+    if per_query:
+        table = Table("run", "query", *(results.cells[0].scores if results.cells else ()))
+        for cell in results.cells:
+            for place, query in enumerate(results.queries_of(cell.key.dataset)):
+                values = (score(name, _plain(float(column[place]))) for name, column in cell.scores.items())
+                table.add_row(cell.key.chunker, query.id, *values)
+        output.print(table)
+    table = Table("run", "measure", "mean", "95 %", "median", "queries", "undefined")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for cell in results.cells:
+        for name, summary in cell.measures.items():
+            centre, low = score(name, summary.mean), span(name, summary.low, summary.high)
+            counts = (str(summary.scored + summary.undefined), str(summary.undefined))
+            table.add_row(cell.key.chunker, name, centre, low, score(name, summary.median), *counts)
+    output.print(table)
+    if quiet:
+        return
+    for cell in results.cells:
+        empty = int(cell.search.diagnostics.get("queries_without_places", 0))
+        output.print(f"{cell.key.chunker}: {empty} of {len(results.queries)} queries have no places (scored 0)")
+    if len(results.cells) > 1 and results.config.headline in results.cells[0].scores:
+        console(100).print(verdict(results), markup=False, highlight=False)
