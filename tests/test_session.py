@@ -181,6 +181,20 @@ def test_a_worker_refuses_data_that_has_changed(
         late.dataset(spec)
 
 
+def test_a_session_of_another_config_shares_what_was_made(repository: Path, tmp_path: Path) -> None:
+    """Plug-ins, datasets and chunk tables are the same objects, whichever of the two made them first."""
+    one = Session.resolve(config_of(repository), tmp_path / "cache")
+    other = one.with_config(one.config.model_copy(update={"depth": 500}))
+    (spec,) = one.config.datasets
+    assert other.dataset(spec) is one.dataset(spec)
+    assert other.chunker("cast:size=120") is one.chunker("cast:size=120")
+    key = other.chunk_key(spec, "cast:size=120")
+    assert one.chunk_key(spec, "cast:size=120") == key
+    run_experiment(other, Serial())
+    assert one.kept_table(key) is other.kept_table(key) is not None
+    assert one.retrieve_key(one.cells[0]) != other.retrieve_key(other.cells[0])
+
+
 def test_one_plugin_written_twice_is_refused(repository: Path, tmp_path: Path) -> None:
     """Two spellings of one chunker would be compared with themselves."""
     config = config_of(repository, chunkers=["fixed-lines:lines=50", "fixed-lines"])

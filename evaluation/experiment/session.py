@@ -91,8 +91,9 @@ class Session:
     def with_config(
         self, config: ExperimentConfig, *, matched_size: str = "", left_out: Mapping[str, str] | None = None
     ) -> Session:
-        """Return a session of another config that shares what is loaded."""
-        other = Session(config, self.cache, plugins=self._given, datasets=self._datasets)
+        """Return a session of another config that shares what was made and loaded, here and from now on."""
+        other = Session(config, self.cache, plugins=self._given)
+        other._datasets, other._made, other._tables = self._datasets, self._made, self._tables
         other.matched_size, other.left_out = matched_size or self.matched_size, left_out or self.left_out
         return other
 
