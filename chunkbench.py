@@ -180,7 +180,7 @@ def evaluate(
 
 
 def benchmark(
-    retriever: Callable[..., Sequence[str]],
+    retriever: Callable[..., Sequence[Any]],
     dataset: str | Dataset | DatasetLoader | Iterable[tuple[str, Collection[str] | Mapping[str, float]]],
     *,
     k_values: Sequence[int] = (1, 5, 10),
@@ -190,7 +190,8 @@ def benchmark(
 
     The dataset is a spec, an object, or pairs of a query and its relevant ids. Of a spec or an object, the relevant ids
     are the paths of the files that hold gold; where it has several repositories, the function is called with
-    ``repo=NAME`` beside the query.
+    ``repo=NAME`` beside the query. A function that returns places, as ``(file, first line, last line)`` or as a mapping
+    with ``file``, ``start_line`` and ``end_line``, is scored on text and files, as a span run is.
     """
     from evaluation.api import benchmark as run
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from chunkers.errors import UsageError
 from evaluation.config import measures_at
@@ -116,7 +117,7 @@ def evaluate_run(
 
 
 def benchmark(
-    retriever: Callable[..., Sequence[str]],
+    retriever: Callable[..., Sequence[Any]],
     dataset: str | Dataset | DatasetLoader | Iterable[tuple[str, Relevant]],
     k_values: Sequence[int] = (1, 5, 10),
     *,
@@ -125,19 +126,51 @@ def benchmark(
     """Ask the retriever every query and return the means.
 
     Pairs are queries with their relevant ids. Of a dataset, the paths of the files that hold gold are relevant, with
-    their highest grade; where it has several repositories, the retriever is called with ``repo=NAME`` too.
+    their highest grade; where it has several repositories, the retriever is called with ``repo=NAME`` too. On a dataset
+    a retriever may return places instead of ids, which are scored on text and files.
     """
     loaded = DATASETS.create(dataset) if isinstance(dataset, str) else dataset
     if isinstance(loaded, Dataset) or hasattr(loaded, "load"):
         whole = loaded if isinstance(loaded, Dataset) else loaded.load()
         several = len(whole.repositories) > 1
         found = [retriever(each.text, **({"repo": each.repo} if several else {})) for each in whole.queries]
+        if any(not isinstance(each, str) for results in found for each in results):
+            return _benchmark_places(found, whole, measures)
         relevant = _gold_files(whole)
         judged: list[Relevant] = [relevant[each.id] for each in whole.queries]
     else:
         asked = list(loaded)
         found, judged = [retriever(text) for text, _ in asked], [each for _, each in asked]
     return evaluate_batch(found, judged, k_values, measures=measures)
+
+
+def _benchmark_places(found: Sequence[Sequence[Any]], dataset: Dataset, names: Sequence[str] | None) -> BatchValues:
+    """Return the scores of places, each counted as `compare` counts it; a median stands where there is no mean."""
+    from evaluation.experiment.span_results import DEFAULT, score_places, span_measures
+
+    measures = span_measures(DEFAULT if names is None else names)
+    results = score_places(found, dataset, measures)
+    cell = results.cells[0]
+    centres = {
+        name: summary.median if summary.mean is None else summary.mean for name, summary in cell.measures.items()
+    }
+    values = BatchValues({name: float("nan") if value is None else value for name, value in centres.items()})
+    values.per_query = [
+        Values({name: float(column[place]) for name, column in cell.scores.items()}) for place in range(len(found))
+    ]
+    values.details = {
+        measure.name: Details(
+            name=measure.name,
+            value=values[measure.name],
+            queries_with_relevant=cell.judgements.queries_with_relevant,
+            total=len(found),
+            k=measure.cutoff,
+            strategy_used="qrels",
+            strategy_counts={"qrels": len(found), "pack": 0, "token-fallback": 0},
+        )
+        for measure in measures
+    }
+    return values
 
 
 def _gold_files(dataset: Dataset) -> dict[str, dict[str, float]]:

@@ -97,6 +97,7 @@ def test_what_compare_ranked_scores_the_same_from_its_file(chunkbench: Command, 
         *(part for name in ("bm25", "dense", "hybrid") for part in ("--retriever", name)),
         *(*measures, "--headline", "naurc@400tok", "--measure", "ndcg@5"),
         *("--write-spans", tmp_path / "spans.jsonl", "--out", tmp_path / "out", "--tool", "grep-read"),
+        *("--baseline", "whole-file"),
     )
     assert done.code == 0, done.err
     again = chunkbench("score", "--spans", tmp_path / "spans.jsonl", "--dataset", dataset, "--json", *measures)

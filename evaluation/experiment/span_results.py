@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from chunkers.errors import UsageError
 from evaluation.config import make_config
@@ -10,7 +11,7 @@ from evaluation.experiment.contestants import span_record
 from evaluation.experiment.environment import environment
 from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset
 from evaluation.experiment.records import query_records
-from evaluation.experiment.span_places import SpanRun
+from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
 from evaluation.experiment.span_runs import NamedFile, read_span_runs
 from evaluation.experiment.span_scoring import scores_spans
 from evaluation.measures.measure import Measure
@@ -18,8 +19,12 @@ from evaluation.measures.registry import parse_measure
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import Results
 from evaluation.statistics.types import Weight
+from evaluation.tools.answers import read_place
+from evaluation.tools.asking import ToolError
 from evaluation.types import CellKey
+from ground_truth.datasets.in_memory import InMemory
 from ground_truth.registry import DATASETS
+from ground_truth.types import Dataset
 
 DEFAULT = (
     "naurc@4000tok",
@@ -64,6 +69,23 @@ def score_span_files(
     if twice is not None:
         raise UsageError(f"two span runs are called {twice!r}: name one another way, as NAME=FILE")
     return score_runs(runs, loaded, measures, limit=limit, seed=seed, weight=weight)
+
+
+def score_places(found: Sequence[Sequence[Any]], dataset: Dataset, measures: Sequence[Measure]) -> Results:
+    """Return the scores of what a function returned for each of the dataset's queries, in their order."""
+    loaded = load_dataset(dataset.name, InMemory(dataset=dataset), duplicates="keep", limit=None, seed=0)
+    finder = PlaceFinder(loaded)
+    places: dict[str, list[Place]] = {}
+    for query, answer in zip(dataset.queries, found, strict=True):
+        places[query.id] = []
+        for rank, value in enumerate(answer, start=1):
+            try:
+                places[query.id].append(finder.find(read_place(value, rank=rank), query))
+            except ToolError as error:
+                raise UsageError(f"query {query.id!r}, {error}") from None
+            except PlaceError as error:
+                raise UsageError(f"query {query.id!r}, place {rank}: {error}") from None
+    return score_runs([SpanRun("places", places)], loaded, measures)
 
 
 def score_runs(
