@@ -54,7 +54,8 @@ ROOMS = {
     "measures": Room("evaluation/measures/*.py", "measures_* audit score trec"),
     "experiment": Room(
         "evaluation/experiment/*.py",
-        "experiment_[bcfmr]* executors file_memory chunk_table ranking_depth store session plan_command compare stage_keys front_door",
+        "experiment_[bcfmrs]* executors offsets file_memory chunk_table ranking_depth store session plan_command compare "
+        "stage_keys front_door",
     ),
     "results": Room("evaluation/results/*.py", "results_* report_command compare history_folder"),
     "report": Room("evaluation/report/**/*.py", "report_*"),
@@ -236,10 +237,10 @@ def notices(run: Callable[..., dict[str, Any]], tree: Path, fault: Fault, known:
         os.utime(place, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def equivalent() -> set[tuple[str, str, str]]:
-    """Return the faults that nobody could notice, as file, what was and what it becomes."""
+def equivalent() -> set[tuple[str, str]]:
+    """Return the faults that nobody could notice, as file and changed lines."""
     rows = [json.loads(line) for line in _EQUIVALENT.read_text("utf-8").splitlines()]
-    return {(row["file"], row["was"], row["becomes"]) for row in rows}
+    return {(row["file"], row["diff"]) for row in rows}
 
 
 @contextmanager
@@ -273,7 +274,7 @@ def command(*, room: str, count: int, seed: int, only: str | None, as_json: bool
         fault
         for file in files
         for fault in faults(file, (ROOT / file).read_bytes())
-        if (file, fault.was, fault.becomes) not in known_equal
+        if (file, fault.diff) not in known_equal
     ]
     sample = random.Random(seed).sample(everything, min(count, len(everything)))  # noqa: S311 - a sample, not a secret
     rows = []
