@@ -40,6 +40,11 @@ class HiddenText:
         """Return the hidden bytes of a file: rows of start and end."""
         return self._ranges.get((repo, path), _NONE)
 
+    def within(self, repo: str, path: str, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the hidden bytes between two offsets of a file, as ranges of its offsets."""
+        inside = [(max(low, start), min(high, end)) for low, high in self.ranges(repo, path).tolist()]
+        return [(low, high) for low, high in inside if low < high]
+
     def files(self) -> list[tuple[str, str]]:
         """Return the files in which something is hidden."""
         return list(self._ranges)

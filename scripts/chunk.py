@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from chunkers.registry import CHUNKERS
 from chunkers.sources import Folder, walk
 from chunkers.splitting import chunk_file
 from chunkers.types import Chunk, Chunker
+
+if TYPE_CHECKING:
+    from ground_truth.hidden import HiddenText
 
 
 @click.command()
@@ -26,8 +30,15 @@ from chunkers.types import Chunk, Chunker
 @click.option(
     "--match-size", help="Choose each chunker's limit so that chunks have this mean size: nws=1200, tokens=300."
 )
+@click.option(
+    "--hide",
+    type=click.Choice(["docstrings", "comments"]),
+    help="Mark what an index does not show where queries are made from docstrings, or from comments too.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per chunk (or, with --stats, per chunker).")
-def command(path: Path, specs: tuple[str, ...], *, stats: bool, match_size: str | None, as_json: bool) -> None:
+def command(
+    path: Path, specs: tuple[str, ...], *, stats: bool, match_size: str | None, hide: str | None, as_json: bool
+) -> None:
     """Show the chunks of a file, or how large those of a folder are.
 
     \b
@@ -36,6 +47,7 @@ def command(path: Path, specs: tuple[str, ...], *, stats: bool, match_size: str 
     chunkbench chunk src --stats --chunker cast --chunker fixed-nws sizes, fallbacks, throughput
     chunkbench chunk src --match-size nws=1200 --chunker cast --chunker fixed-lines
     chunkbench chunk src --chunker cast:size=1500 --json            one JSON object per chunk and line
+    chunkbench chunk app.py --hide docstrings                       hidden text struck out
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
     chunkers = {spec: CHUNKERS.create(spec) for spec in specs}
     folder = walk(path)
@@ -48,9 +60,9 @@ def command(path: Path, specs: tuple[str, ...], *, stats: bool, match_size: str 
     if stats or (path.is_dir() and not as_json):
         _print_stats(folder, chunkers, as_json=as_json)
     elif as_json:
-        _print_chunks(folder, chunkers)
+        _print_chunks(folder, chunkers, _hidden(folder, hide))
     else:
-        _print_view(folder, chunkers)
+        _print_view(folder, chunkers, _hidden(folder, hide))
 
 
 def _match(folder: Folder, chunkers: Iterable[str], wanted: str) -> dict[str, Chunker]:
@@ -67,21 +79,36 @@ def _match(folder: Folder, chunkers: Iterable[str], wanted: str) -> dict[str, Ch
     return found
 
 
-def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
+def _hidden(folder: Folder, hide: str | None) -> HiddenText | None:
+    """Return the bytes of each file that an index would not show; None where that was not asked."""
+    if hide is None:
+        return None
+    from ground_truth.hidden import HiddenText, documentation
+
+    return HiddenText(documentation([folder], comments=hide == "comments"))
+
+
+def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker], hidden: HiddenText | None) -> None:
     for source in folder.files():
         for spec, chunker in chunkers.items():
             which = {"chunker": spec} if len(chunkers) > 1 else {}
             for chunk in chunk_file(chunker, source):
-                click.echo(json.dumps({**which, **_row(chunk)}))
+                click.echo(json.dumps({**which, **_row(chunk), **_hidden_bytes(chunk, hidden)}))
 
 
-def _print_view(folder: Folder, chunkers: Mapping[str, Chunker]) -> None:
+def _hidden_bytes(chunk: Chunk, hidden: HiddenText | None) -> dict[str, object]:
+    """Return the hidden bytes of a chunk as [start, end] of its file, where that was asked."""
+    span = chunk.span
+    return {} if hidden is None else {"hidden": hidden.within(chunk.repo, chunk.path, span.start_byte, span.end_byte)}
+
+
+def _print_view(folder: Folder, chunkers: Mapping[str, Chunker], hidden: HiddenText | None) -> None:
     from scripts.chunk_view import show_file
     from scripts.console import console
 
     output = console(120)
     for source in folder.files():
-        show_file(output, source, chunkers)
+        show_file(output, source, chunkers, hidden=hidden)
 
 
 def _print_stats(folder: Folder, chunkers: Mapping[str, Chunker], *, as_json: bool) -> None:

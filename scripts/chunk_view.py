@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich import box
@@ -19,24 +19,27 @@ from chunkers.sizes import ruler
 from chunkers.sources import Folder
 from chunkers.splitting import chunk_file
 from chunkers.types import Chunk, Chunker, Piece, SizeUnit, SourceFile
+from ground_truth.hidden import HiddenText
 
 _COLOURS = ("cyan", "yellow", "green", "magenta")
 _BARS = " ▁▂▃▄▅▆▇█"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]")
 
 
-def show_file(output: Console, source: SourceFile, chunkers: Mapping[str, Chunker]) -> None:
-    """Print the file once per chunker, side by side, each chunk under a numbered line in its colour."""
+def show_file(
+    output: Console, source: SourceFile, chunkers: Mapping[str, Chunker], *, hidden: HiddenText | None = None
+) -> None:
+    """Print the file once per chunker, side by side, each chunk in its colour, with what is hidden struck out."""
     table = Table.grid(padding=(0, 2), expand=True)
     views = []
     for spec, chunker in chunkers.items():
         table.add_column(ratio=1)
-        views.append(_chunked(spec, chunker, source))
+        views.append(_chunked(spec, chunker, source, hidden))
     table.add_row(*views)
     output.print(table)
 
 
-def _chunked(spec: str, chunker: Chunker, source: SourceFile) -> RenderableType:
+def _chunked(spec: str, chunker: Chunker, source: SourceFile, hidden: HiddenText | None) -> RenderableType:
     chunks = chunk_file(chunker, source)
     reason = fallback_reason(chunker, source)
     name = printable(source.path)
@@ -47,20 +50,41 @@ def _chunked(spec: str, chunker: Chunker, source: SourceFile) -> RenderableType:
     for number, chunk in enumerate(chunks, start=1):
         span, colour = chunk.span, _COLOURS[number % len(_COLOURS)]
         size = units.count(span.start_byte, span.end_byte)
-        place = f"lines {span.start_line}-{span.end_line} · {size} nws"
+        parts_hidden = _hidden_characters(chunk, hidden)
+        place = f"lines {span.start_line}-{span.end_line} · {size} nws{' · some hidden' if parts_hidden else ''}"
         parts.append(Text(f"━━ {number} · {place}", style=f"bold {colour}"))
         if chunk.header:
             parts.append(Text(printable(chunk.header), style=f"italic dim {colour}"))
-        parts.append(_numbered(chunk, colour))
+        parts.append(_numbered(chunk, colour, parts_hidden))
     return Group(*parts)
 
 
-def _numbered(chunk: Chunk, colour: str) -> Text:
+def _hidden_characters(chunk: Chunk, hidden: HiddenText | None) -> list[tuple[int, int]]:
+    """Return the characters of the chunk's text that an index does not show."""
+    if hidden is None:
+        return []
+    span, data = chunk.span, chunk.text.encode("utf-8", "surrogateescape")
+    found = hidden.within(chunk.repo, chunk.path, span.start_byte, span.end_byte)
+    first, last = (
+        [len(data[: ends[side] - span.start_byte].decode("utf-8", "surrogateescape")) for ends in found]
+        for side in (0, 1)
+    )
+    return list(zip(first, last, strict=True))
+
+
+def _numbered(chunk: Chunk, colour: str, hidden: Sequence[tuple[int, int]]) -> Text:
     text = Text(no_wrap=True, overflow="ellipsis")
     body = chunk.text.removesuffix("\n").split("\n")
+    begin = 0
     for number, line in enumerate(body, start=chunk.span.start_line):
+        shown = line.removesuffix("\r")
+        styled = Text(printable(shown))
+        for low, high in hidden:
+            styled.stylize("dim strike", max(low - begin, 0), max(high - begin, 0))
+        styled.expand_tabs(4)
         text.append(f"{number:>5} │ ", style=colour)
-        text.append(printable(line.removesuffix("\r")).expandtabs(4) + "\n")
+        text.append_text(styled).append("\n")
+        begin += len(line) + 1
     text.rstrip()
     return text
 

@@ -13,7 +13,7 @@ import click
 
 from chunkers.errors import UsageError
 from chunkers.tokens import usable_cache
-from scripts.report import TESTS
+from scripts.report import TESTS, WEIGHTS
 from scripts.verbosity import is_quiet, note, set_verbosity
 
 if TYPE_CHECKING:
@@ -71,18 +71,14 @@ Examples:
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many queries of each dataset, drawn by seed.")
 @click.option("--seed", type=int, help="Seed of the statistics and of --limit [0].")
-@click.option(
-    "--weight",
-    type=click.Choice(["repository", "query"]),
-    help="What counts once in a mean [repository]; both means are in the results.",
-)
+@click.option("--weight", type=click.Choice(WEIGHTS), help="What counts once in a mean [repository].")
 @click.option(
     "--margin",
     type=click.FloatRange(min=0, min_open=True),
-    help="Differences within this many points (or per cent of the mean) are practically the same [2].",
+    help="Differences within this are practically the same: points, or per cent of the mean [2].",
 )
-@click.option("--test", type=click.Choice(TESTS), help="The test behind every p [sign-flip].")
-@click.option("--flips", type=click.IntRange(min=100), help="Sign flips of the permutation test [100000].")
+@click.option("--test", type=click.Choice(TESTS), help="The procedure behind every p and interval [t].")
+@click.option("--flips", type=click.IntRange(min=100), help="Sign flips, where the test is sign-flip [100000].")
 @click.option("--depth", type=click.IntRange(min=100), help="Results searched per query [1000].")
 @click.option("--out", type=click.Path(), help="Results folder [results/NAME-HASH].")
 @click.option("--engine", help="serial, processes, ray or ray://HOST:PORT [processes].")

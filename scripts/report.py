@@ -12,11 +12,14 @@ _EXAMPLES = """\b
 Examples:
   chunkbench report results/embedded-1a2b3c4d
   chunkbench report results/monday results/tuesday --out results/both
+  chunkbench report results/monday --weight query --margin 1 --out results/by-query
   chunkbench report results/monday --baseline fixed-lines:lines=50 --test sign-flip --out results/flips
   chunkbench report --schema > evaluation/results/results.schema.json
 """
 TESTS = ("t", "sign-flip")
 """`evaluation.statistics.types.TestName`, written out so that --help loads nothing heavy."""
+WEIGHTS = ("repository", "query")
+"""`evaluation.statistics.types.Weight`, for the same reason."""
 
 
 @click.command(epilog=_EXAMPLES)
@@ -24,6 +27,12 @@ TESTS = ("t", "sign-flip")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to write; needed for several runs [DIR].")
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--test", type=click.Choice(TESTS), help="Compute the comparisons again with this test.")
+@click.option("--weight", type=click.Choice(WEIGHTS), help="Compute them again with this counting once in a mean.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Compute them again: differences within this are practically the same, in points or per cent of the mean.",
+)
 @click.option("--wide", is_flag=True, help="All measures in the table.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json of what the report is made from.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of results.json.")
@@ -33,6 +42,8 @@ def command(
     out: Path | None,
     baseline: str | None,
     test: str | None,
+    weight: str | None,
+    margin: float | None,
     wide: bool,
     as_json: bool,
     schema: bool,
@@ -57,14 +68,15 @@ def command(
         raise UsageError(f"{len(folders)} runs become one: say where to write it with --out DIR")
     parts = [read_results(folder, rankings=len(folders) > 1) for folder in folders]
     results = parts[0] if len(parts) == 1 else merge_results(parts)
-    asked = {name: value for name, value in {"baseline": baseline, "test": test}.items() if value is not None}
+    wanted = {"baseline": baseline, "test": test, "weight": weight, "margin": margin}
+    asked = {name: value for name, value in wanted.items() if value is not None}
     if baseline is not None and baseline not in {cell.key.chunker for cell in results.cells}:
         names = sorted({cell.key.chunker for cell in results.cells})
         raise UsageError(
             f"no run has the baseline {baseline!r}.{nearest(baseline, names)} There are: {', '.join(names)}."
         )
     if asked or len(parts) > 1:
-        # The comparisons of the parts do not know the other chunkers, the baseline or the test.
+        # The comparisons of the parts do not know the other chunkers, the baseline, the test, the weight or the margin.
         results = with_statistics(replace(results, config=results.config.model_copy(update=asked)))
     target = out or folders[0]
     if len(parts) == 1 and (target / "results.json").exists() and not target.samefile(folders[0]):

@@ -46,7 +46,7 @@ def simulated_results(
     hostile: str = "",
     seed: int = 0,
 ) -> Results:
-    """Return results in which each chunker is better than the second one by its edge; the headline's scores are drawn."""
+    """Return results in which each chunker's drawn headline score is higher than the second one's by its edge."""
     real = _run(len(names), queries, repositories, files, hostile)
     rng = np.random.default_rng(seed)
     difficulty = rng.normal(0.5, 0.15, queries)

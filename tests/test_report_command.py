@@ -17,8 +17,8 @@ from chunkers.errors import UsageError
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.folder import write_results
 from evaluation.results.types import Results
-from evaluation.statistics.types import TestName
-from scripts.report import TESTS, command
+from evaluation.statistics.types import TestName, Weight
+from scripts.report import TESTS, WEIGHTS, command
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 
@@ -155,9 +155,23 @@ def test_another_test_and_a_baseline_are_computed_again(tmp_path: Path) -> None:
         CliRunner().invoke(command, [str(tmp_path), "--baseline", "function"], catch_exceptions=False)
 
 
+def test_another_weight_and_margin_are_computed_again(tmp_path: Path) -> None:
+    """--weight and --margin reach every comparison and the verdict; the folder's own results stay as they are."""
+    write_results(_simulated(queries=24), tmp_path)
+    arguments = [str(tmp_path), "--weight", "query", "--margin", "1.5", "--out", str(tmp_path / "new")]
+    found = json.loads(CliRunner().invoke(command, [*arguments, "--json"], catch_exceptions=False).output)
+    assert {(row["weight"], row["margin"]) for row in found["comparisons"] if row["measure"] == "naurc@4000tok"} == {
+        ("query", 0.015)
+    }
+    said = CliRunner().invoke(command, arguments, catch_exceptions=False).output
+    assert "each query counting once" in said
+    assert json.loads((tmp_path / "results.json").read_text("utf-8"))["config"]["weight"] == "repository"
+
+
 def test_the_tests_on_offer_are_those_of_the_statistics() -> None:
-    """The names that --test offers are the ones that compare_pairs knows."""
+    """The names that --test and --weight offer are the ones that compare_pairs knows."""
     assert get_args(TestName) == TESTS
+    assert get_args(Weight) == WEIGHTS
 
 
 def test_a_folder_with_a_damaged_table_is_refused(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_the_wide_table_has_every_measure() -> None:
 def test_markdown_has_the_verdict_every_table_and_the_failures() -> None:
     """summary.md carries verdict, both protocols with chance, comparisons and failures; markup in names stays text."""
     results = simulated_results(failed={"a|b<img>": "x * y"})
-    text = markdown(views(results))
+    text = markdown(results, views(results))
     assert "**Verdict.** cast:size=2000 or functions may be best" in text
     assert "| ndcg@5 | recall@5 |" in text
     assert f"({100 * results.cells[0].judgements.chance['ndcg@5']:.1f})" in text
@@ -76,7 +76,8 @@ def test_markdown_has_the_verdict_every_table_and_the_failures() -> None:
 
 def test_latex_escapes_and_closes_what_it_opens() -> None:
     """The tables balance, and special characters of names are escaped."""
-    text = latex(views(simulated_results(names=["a_b:x=50%", "c&d"], edges=(0.1, 0.0))))
+    results = simulated_results(names=["a_b:x=50%", "c&d"], edges=(0.1, 0.0))
+    text = latex(results, views(results))
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 2
     assert r"a\_b:x=50\%" in text
     assert r"c\&d" in text
@@ -107,7 +108,7 @@ def test_markdown_and_latex_mark_the_best_of_each_column_and_nothing_else() -> N
     """Bold is what has the best mean of its measure, the first row in the headline; sizes and intervals never are."""
     results = simulated_results(edges=(0.0, 0.3, 0.1, -0.2))
     (view,) = views(results)
-    rows = _cells_of(markdown([view]), "Measures on gold text")
+    rows = _cells_of(markdown(results, [view]), "Measures on gold text")
     assert [row[0] for row in rows] == [row.chunker for row in view.rows]
     columns = {1: view.headline, **{3 + k: name for k, name in enumerate(view.fair) if k}}
     for column in range(len(rows[0])):
@@ -118,6 +119,6 @@ def test_markdown_and_latex_mark_the_best_of_each_column_and_nothing_else() -> N
         means = [row.mean(columns[column]) or 0.0 for row in view.rows]
         assert bold == {place for place, mean in enumerate(means) if mean == max(means)}
     assert rows[0][1].startswith("**")
-    assert r"\textbf{" + rows[0][1].strip("*") + "}" in latex([view])
-    assert latex([view]).count(r"\textbf{") == sum(cell.startswith("**") for row in rows for cell in row)
-    assert "**" not in "".join(map("".join, _cells_of(markdown([view]), "Published protocol")))
+    assert r"\textbf{" + rows[0][1].strip("*") + "}" in latex(results, [view])
+    assert latex(results, [view]).count(r"\textbf{") == sum(cell.startswith("**") for row in rows for cell in row)
+    assert "**" not in "".join(map("".join, _cells_of(markdown(results, [view]), "Published protocol")))

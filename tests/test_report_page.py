@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +27,8 @@ from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.measure_properties import property_table
 from evaluation.report.page import page
 from evaluation.report.view import views
-from evaluation.results.types import Results
+from evaluation.results.folder import read_results, write_results
+from evaluation.results.types import HiddenPart, Results
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 simulated_results: Callable[..., Results] = _CASE["simulated_results"]
@@ -114,6 +116,49 @@ def test_the_explorer_carries_what_was_returned() -> None:
         for hit, record in zip(hits, cell.hits[query.id], strict=True):
             lines = [files[hit[0]][hit[1] + k] for k in range(hit[2])]
             assert lines == text_lines(results.texts[record.chunk_id])
+
+
+def test_what_the_index_did_not_show_is_marked(tmp_path: Path) -> None:
+    """Hidden characters of a text reach the explorer as places in its lines, also through the results folder."""
+    results = simulated_results(queries=12)
+    row = views(results)[0].rows[0]
+    hit = row.cell.hits[results.queries[0].id][0]
+    first, second = text_lines(results.texts[hit.chunk_id])[:2]
+    part = HiddenPart(3, len(first) + 1 + 5)
+    results = dataclasses.replace(results, hidden={("simulated", hit.chunk_id): (part,)})
+    write_results(results, tmp_path)
+    again = read_results(tmp_path)
+    assert again.hidden == results.hidden
+    data = _data(page(again))
+    assert data["settings"][0]["cells"][0]["hits"][0][0][7] == [[0, 3, len(first)], [1, 0, 5]]
+    assert len(second) > 5
+    others = [one for cell in data["settings"][0]["cells"][1:] for hits in cell["hits"] for one in hits]
+    assert all(len(one) <= 7 for one in others)
+
+
+def test_a_folder_without_hidden_parts_is_read(tmp_path: Path) -> None:
+    """Texts of earlier versions have no such column: nothing is marked, and nothing fails."""
+    results = simulated_results(queries=12)
+    write_results(results, tmp_path)
+    table = pq.read_table(tmp_path / "texts.parquet")
+    pq.write_table(table.drop_columns(["hidden"]), tmp_path / "texts.parquet")
+    assert read_results(tmp_path).hidden == {}
+
+
+def test_kinds_categories_and_settings_have_their_tables() -> None:
+    """Queries of two kinds give a panel and a table of means; several settings give the matrix with its dots."""
+    results = simulated_results(retrievers=("dense", "bm25"))
+    queries = tuple(
+        dataclasses.replace(query, kind="docstrings" if k % 3 else "comments", category=f"c{k % 2}")
+        for k, query in enumerate(results.queries)
+    )
+    text = page(dataclasses.replace(results, queries=queries))
+    assert "naurc@4000tok by kind of query" in text
+    assert "By kind</h3>" in text
+    assert "By category</h3>" in text
+    assert "All settings: naurc@4000tok" in text
+    assert "● may be best in its setting, corrected for the number of settings" in text
+    assert "letter" not in text
 
 
 @given(

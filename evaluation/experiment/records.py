@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from chunkers.languages import language_of
@@ -11,7 +12,7 @@ from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.session import Session
-from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord
+from evaluation.results.types import CellRecord, GoldLines, HiddenPart, HitRecord, QueryRecord
 from evaluation.types import CellKey
 from ground_truth.types import Annotation
 
@@ -23,6 +24,8 @@ class FinishedCell(NamedTuple):
 
     record: CellRecord
     texts: dict[str, str]
+    hidden: Mapping[tuple[str, str], tuple[HiddenPart, ...]] = MappingProxyType({})
+    """(dataset, chunk id) → what of its text no index shows; only chunks that have such parts."""
 
 
 def cell_record(session: Session, cell: CellKey) -> FinishedCell:
@@ -53,7 +56,8 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
         qrels=scored.qrels,
     )
     shown = sorted({hit.position for found in ranking.values() for hit in found[:HITS_SHOWN]})
-    return FinishedCell(record, {chunks.ids[row]: _text(loaded, chunks, row) for row in shown})
+    hidden = {(cell.dataset, chunks.ids[row]): parts for row in shown if (parts := _hidden(loaded, chunks, row))}
+    return FinishedCell(record, {chunks.ids[row]: _text(loaded, chunks, row) for row in shown}, hidden)
 
 
 def query_records(loaded: LoadedDataset) -> Iterator[QueryRecord]:
@@ -92,3 +96,16 @@ def _text(loaded: LoadedDataset, chunks: ChunkTable, row: int) -> str:
     columns = chunks.columns
     data = loaded.read(chunks.files[columns["file"][row]])
     return data[columns["start"][row] : columns["end"][row]].decode("utf-8", "replace")
+
+
+def _hidden(loaded: LoadedDataset, chunks: ChunkTable, row: int) -> tuple[HiddenPart, ...]:
+    columns = chunks.columns
+    file = chunks.files[columns["file"][row]]
+    start, end = int(columns["start"][row]), int(columns["end"][row])
+    inside = [(max(low, start), min(high, end)) for low, high in loaded.hidden_ranges(file).tolist()]
+    data = loaded.read(file)
+    return tuple(
+        HiddenPart(*(len(data[start:at].decode("utf-8", "replace")) for at in part))
+        for part in inside
+        if part[0] < part[1]
+    )

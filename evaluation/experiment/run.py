@@ -18,7 +18,7 @@ from evaluation.experiment.records import cell_record, query_records
 from evaluation.experiment.session import Session
 from evaluation.measures.declared import own_facts
 from evaluation.results.comparisons import with_statistics
-from evaluation.results.types import CellRecord, Results
+from evaluation.results.types import CellRecord, HiddenPart, Results
 from evaluation.types import CellKey
 
 Overwrite = Literal["always", "only-missing", "only-cache"]
@@ -67,17 +67,19 @@ def run_experiment(
         executor.close()
     records = []
     texts: dict[str, str] = {}
+    hidden: dict[tuple[str, str], tuple[HiddenPart, ...]] = {}
     for cell in cells:
         if cell in failed:
             records.append(CellRecord(cell, "failed", failed[cell]))
         else:
-            record, shown = cell_record(session, cell)
-            records.append(record)
-            texts |= shown
+            finished = cell_record(session, cell)
+            records.append(finished.record)
+            texts |= finished.texts
+            hidden |= finished.hidden
     for other in others[shard.number - 1 :: shard.of] if shard else others:
-        record, shown = contestant_record(given, other)
-        records.append(record)
-        texts |= shown
+        finished = contestant_record(given, other)
+        records.append(finished.record)
+        texts |= finished.texts
     return with_statistics(
         Results(
             config=config,
@@ -86,6 +88,7 @@ def run_experiment(
             cells=tuple(averaged(records, offsets)),
             queries=tuple(itertools.chain.from_iterable(map(query_records, loaded))),
             texts=texts,
+            hidden=hidden,
             own_measures=own_facts(session.measures),
             shard=str(shard) if shard else None,
             matched_size=session.matched_size,

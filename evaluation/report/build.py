@@ -18,8 +18,8 @@ def write_report(results: Results, out_dir: Path) -> list[Path]:
     found = views(results)
     made = {
         "report.html": page(results),
-        "summary.md": markdown(found),
-        "tables.tex": latex(found),
+        "summary.md": markdown(results, found),
+        "tables.tex": latex(results, found),
         "table.csv": csv_text(found),
         "comparisons.csv": comparisons_csv(found),
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluation.report.formats import is_published, lower_is_better, plural, score
+from evaluation.report.formats import is_published, joined, lower_is_better, measure_of, plural, score
 from evaluation.report.view import View
 from evaluation.results.types import Results
 
@@ -19,26 +19,29 @@ _LARGE_BUDGET = 0.2
 
 
 def cautions(results: Results, views: Sequence[View]) -> list[str]:
-    """Return every caution that is due, once."""
-    found: list[str] = []
-    for view in views:
-        if view.rows:
-            for check in (
-                _smoke,
-                _relevance,
-                _unseen,
-                _gold_shape,
-                _main_language,
-                _budget,
-                _fallbacks,
-                _offsets,
-                _drops,
-                _by_budget,
-                _by_kind,
-            ):
-                found += check(view)
-    found += [f"{spec} was left out: {reason}." for spec, reason in results.left_out.items()]
-    return list(dict.fromkeys(found))
+    """Return every caution that is due, once; a change of order that some settings have only says in which."""
+    scored = [view for view in views if view.rows]
+    found: dict[str, list[str]] = {}
+    for view in scored:
+        for check in (
+            _smoke,
+            _relevance,
+            _unseen,
+            _gold_shape,
+            _main_language,
+            _budget,
+            _fallbacks,
+            _offsets,
+            _drops,
+        ):
+            found |= {each: [] for each in check(view)}
+        for order in (_by_budget, _by_kind):
+            for each in order(view):
+                found.setdefault(each, []).append(view.setting.title)
+    said = [
+        f"{'; '.join(where)}: {what}" if where and len(where) < len(scored) else what for what, where in found.items()
+    ]
+    return [*said, *(f"{spec} was left out: {reason}." for spec, reason in results.left_out.items())]
 
 
 def _smoke(view: View) -> Iterator[str]:
@@ -96,7 +99,7 @@ def _budget(view: View) -> Iterator[str]:
         levels = [row.cell.judgements.chance[name] for row in view.rows if name in row.cell.judgements.chance]
         if levels and max(levels) > _LARGE_BUDGET:
             yield (
-                f"the budget of {name.partition('@')[2].removesuffix('tok')} tokens is a large part of these "
+                f"the budget of {measure_of(name).budget_words} is a large part of these "
                 f"repositories: a random ranking shows {100 * max(levels):.0f} % of the answer."
             )
 
@@ -141,11 +144,11 @@ def _by_budget(view: View) -> Iterator[str]:
     leaders = [max(curves, key=lambda name: curves[name][place]) for place in range(len(budgets))]
     if len(set(leaders)) > 1:
         told = ", ".join(f"{name} at {_at(budgets, leaders, name)}" for name in dict.fromkeys(leaders))
-        yield f"{view.setting.title}: who leads in recall changes with the budget ({told} tokens)."
+        yield f"who leads in recall changes with the budget ({told} tokens)."
 
 
 def _at(budgets: Sequence[int], leaders: Sequence[str], name: str) -> str:
-    return " and ".join(f"{budget:,}" for budget, leader in zip(budgets, leaders, strict=True) if leader == name)
+    return joined([f"{budget:,}" for budget, leader in zip(budgets, leaders, strict=True) if leader == name])
 
 
 def _by_kind(view: View) -> Iterator[str]:
@@ -161,4 +164,4 @@ def _by_kind(view: View) -> Iterator[str]:
         leaders[kind or "other"] = pick(means, key=lambda name: means[name])
     if len(set(leaders.values())) > 1:
         told = ", ".join(f"{name} on {kind}" for kind, name in leaders.items())
-        yield f"{view.setting.title}: the leader changes with the kind of query ({told})."
+        yield f"the leader changes with the kind of query ({told})."

@@ -8,17 +8,23 @@ import re
 from typing import Any
 
 from chunkers.plain_text import csv_cell, shown
+from evaluation.report.cautions import cautions
 from evaluation.report.formats import plural
+from evaluation.report.legend import legend
+from evaluation.report.other_axes import axis_sentences
+from evaluation.report.overall import OVERALL_LEGEND, overall_sentences, overall_table
 from evaluation.report.tables import (
     Table,
     comparison_table,
     csv_rows,
     health_table,
+    kind_table,
     published_table,
     ranking_table,
 )
 from evaluation.report.verdict import sentences
 from evaluation.report.view import View
+from evaluation.results.types import Results
 
 WHY_NOT_COMPARABLE = (
     "Every chunker makes its own chunks, so what counts as relevant, and how much text stands behind one rank, differs "
@@ -28,33 +34,40 @@ WHY_NOT_COMPARABLE = (
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}"}
 _LATEX |= {character: "\\" + character for character in "&%$#_{}"}
 _LATEX |= {"–": "--", "\N{MINUS SIGN}": "$-$", "★": r"$\star$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$"}
+_LATEX |= {"●": r"$\bullet$", "≈": r"$\approx$"}
 
 
-def markdown(views: list[View]) -> str:
-    """Return the summary: per setting the verdict, the tables and what failed."""
+def markdown(results: Results, views: list[View]) -> str:
+    """Return the summary: what holds over all settings, then per setting the verdict, the tables and what failed."""
     parts = ["# chunkbench summary"]
+    overview = overall_table(results)
+    if overview is not None:
+        parts += [f"**Verdict.** {_md(' '.join(overall_sentences(results, views)))}"]
+        parts += [_markdown_table(overview), _md(OVERALL_LEGEND)]
+    parts += ["\n".join(f"- {_md(each)}" for each in axis_sentences(results))]
+    parts += ["\n".join(f"- Caution: {_md(each)}" for each in cautions(results, views))]
     for view in views:
         parts += [f"## {_md(view.setting.title)}"]
         parts += [f"{plural(len(view.queries), 'query')}, {plural(view.repositories, 'repository')}."]
         parts += [f"**Verdict.** {_md(' '.join(sentences(view)))}"]
         if view.rows:
-            parts += [_markdown_table(ranking_table(view))]
+            parts += [_markdown_table(ranking_table(view)), _md(" ".join(legend(view)))]
+            parts += [_markdown_table(kinds)] if (kinds := kind_table(view)) is not None else []
             if view.published:
                 parts += [_markdown_table(published_table(view)), WHY_NOT_COMPARABLE]
             parts += [_markdown_table(comparison_table(view)), _markdown_table(health_table(view))]
         if view.failed:
             parts += ["### Failed", *(f"- {_md(cell.key.chunker)}: {_md(cell.reason)}" for cell in view.failed)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def latex(views: list[View]) -> str:
+def latex(results: Results, views: list[View]) -> str:
     """Return booktabs tables; needs \\usepackage{booktabs} and, for baseline marks, amssymb."""  # noqa: D301 - one escape
-    tables = [
-        _latex_table(table, view)
-        for view in views
-        if view.rows
-        for table in (ranking_table(view), *([published_table(view)] if view.published else []))
-    ]
+    overview = overall_table(results)
+    tables = [] if overview is None else [_latex_table(overview, overview.title)]
+    for view in (each for each in views if each.rows):
+        found = (ranking_table(view), kind_table(view), published_table(view) if view.published else None)
+        tables += [_latex_table(table, f"{table.title}: {view.setting.title}") for table in found if table is not None]
     return "% needs booktabs and amssymb\n" + "\n".join(tables)
 
 
@@ -101,9 +114,9 @@ def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in " ".join(shown(text).splitlines()))
 
 
-def _latex_table(table: Table, view: View) -> str:
+def _latex_table(table: Table, caption: str) -> str:
     columns = "".join("l" if k in table.words else "r" for k in range(len(table.header)))
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(table.title)}: {_tex(view.setting.title)}}}"]
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(caption)}}}"]
     lines += [
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",

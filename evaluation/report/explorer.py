@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from evaluation.report.formats import decimals, scale, writable
 from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.view import View
-from evaluation.results.types import HitRecord, QueryRecord, Results
+from evaluation.results.types import HiddenPart, HitRecord, QueryRecord, Results
 
 LIMIT = 3_900_000
 """Characters of packed data; the rest of a page of 5 MB is for everything else."""
@@ -46,7 +46,12 @@ def pack(results: Results, views: list[View], *, limit: int = LIMIT) -> Packed:
     packed = Packed("", "")
     texts = {chunk_id: text_lines(text) for chunk_id, text in results.texts.items()}
     for fill in _FILLS:
-        raw = json.dumps(explorer_data(texts, views, fill), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        raw = json.dumps(
+            explorer_data(texts, views, fill, results.hidden),
+            ensure_ascii=False,
+            separators=(",", ":"),
+            allow_nan=False,
+        )
         if len(raw) > _DENSEST * limit:
             continue
         # mtime 0: the same results give the same page.
@@ -57,7 +62,12 @@ def pack(results: Results, views: list[View], *, limit: int = LIMIT) -> Packed:
     return packed
 
 
-def explorer_data(texts: Mapping[str, list[str]], views: list[View], fill: _Fill) -> dict[str, Any]:
+def explorer_data(
+    texts: Mapping[str, list[str]],
+    views: list[View],
+    fill: _Fill,
+    hidden: Mapping[tuple[str, str], Sequence[HiddenPart]],
+) -> dict[str, Any]:
     """Return settings with their queries, scores and hits; texts as lines of files, each once."""
     store = LineStore()
     settings = []
@@ -68,8 +78,15 @@ def explorer_data(texts: Mapping[str, list[str]], views: list[View], fill: _Fill
         for row in view.rows:
             values = row.cell.scores.get(view.headline, np.full(len(view.queries), np.nan))
             hits = [row.cell.hits.get(view.queries[k].id, ())[: fill.hits] for k in kept]
+            dataset = view.setting.dataset
             placed = [
-                [_place(store, texts, f"{view.setting.dataset}\0{repo}", hit, fill.lines) for hit in found]
+                [
+                    [
+                        *_place(store, texts, f"{dataset}\0{repo}", hit, fill.lines),
+                        hidden_lines(texts.get(hit.chunk_id, []), hidden.get((dataset, hit.chunk_id), ())),
+                    ]
+                    for hit in found
+                ]
                 for found, repo in zip(hits, repos, strict=True)
             ]
             cells.append({"chunker": row.chunker, "scores": [_rounded(values[k]) for k in kept], "hits": placed})
@@ -103,12 +120,13 @@ def _query(query: QueryRecord) -> dict[str, Any]:
         "text": query.text,
         "repo": query.repo,
         "language": query.language or "",
+        "kind": query.kind,
         "gold": [list(gold) for gold in query.gold],
     }
 
 
 def _place(store: LineStore, texts: Mapping[str, list[str]], scope: str, hit: HitRecord, most: int | None) -> list[Any]:
-    """Return [file, first line, lines, lines not shown, score, lines]; the last is replaced by its cuts afterwards."""
+    """Return [file, first line, lines, lines not shown, score, lines]; the last is replaced by its cuts later."""
     pieces = texts.get(hit.chunk_id)
     length = hit.end_line - hit.start_line + 1
     if pieces is None:
@@ -118,17 +136,31 @@ def _place(store: LineStore, texts: Mapping[str, list[str]], scope: str, hit: Hi
     return [number, hit.start_line, len(shown), len(pieces) - len(shown), _rounded(hit.score), shown]
 
 
+def hidden_lines(lines: Sequence[str], parts: Sequence[HiddenPart]) -> list[list[int]]:
+    """Return the hidden characters of a slice as [line, start, end], all counted from 0."""
+    found, begin = [], 0
+    for number, line in enumerate(lines):
+        end = begin + len(line)
+        inside = [(max(part.start, begin), min(part.end, end)) for part in parts]
+        found += [[number, low - begin, high - begin] for low, high in inside if low < high]
+        begin = end + 1
+    return found
+
+
 def _add_cuts(settings: list[dict[str, Any]], store: LineStore) -> None:
-    """Replace each hit's lines by the ends that differ from the file's whole lines, which most have none of."""
+    """Replace each hit's lines by the ends that differ from the file's whole lines, and drop what it has none of."""
     for setting in settings:
         for cell in setting["cells"]:
             for hits in cell["hits"]:
                 for hit in hits:
-                    number, start = hit[0], hit[1]
+                    number, start, hidden = hit[0], hit[1], hit.pop()
                     if number < 0:
                         continue
                     first, last = store.cuts(number, start, hit[5])
-                    hit[5:] = [] if first is None and last is None else [first, last]
+                    if hidden:
+                        hit[5:] = [first, last, hidden]
+                    else:
+                        hit[5:] = [] if first is None and last is None else [first, last]
 
 
 def _rounded(value: float) -> float | None:

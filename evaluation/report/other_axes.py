@@ -27,7 +27,8 @@ def _line(record: BestRecord, *, name_dataset: bool) -> str:
     behind = ", ".join(_behind(record.measure, each) for each in out)
     if len(may) == 1:
         return f"{head} {may[0]} is best: {behind}."
-    return f"{head} {named(may, 'or')} may be best; {joined([each.name for each in out])} {'is' if len(out) == 1 else 'are'} not: {behind}."
+    are = "is" if len(out) == 1 else "are"
+    return f"{head} {named(may, 'or')} may be best; {joined([each.name for each in out])} {are} not: {behind}."
 
 
 def _behind(measure: str, one: Standing) -> str:

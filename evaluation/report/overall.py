@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluation.report.formats import plural, score, span, unit_words
+from evaluation.report.formats import MINUS, MOST_NAMED, joined, measure_of, named, plural, score, span, with_unit
 from evaluation.report.tables import Table
 from evaluation.report.view import MAY_BE_BEST, View
 from evaluation.results.types import Interaction, Overall, Results
 from evaluation.types import CellKey
+
+OVERALL_LEGEND = (
+    f"{MAY_BE_BEST} may be best in its setting, corrected for the number of settings: with 95 % confidence the truly "
+    "best chunkers of all settings are among those marked."
+)
 
 
 def overall_sentences(results: Results, views: Sequence[View]) -> list[str]:
     """Return what holds in all settings, what does not, and how much the settings change a difference."""
     found = results.overall
     if found is None:
-        return [f"The {len(views)} settings share fewer than two chunkers, so nothing is said of all of them."]
+        measure = measure_of(results.config.headline)
+        if measure.centre == "median" or measure.direction == "none":
+            return [f"{measure.name} has no test, so nothing is said of all {len(views)} settings together."]
+        return ["Fewer than two settings share two chunkers, so nothing is said of all of them together."]
     count = len(found.settings)
     said = [_who(found, count)]
     depends = _depends(found)
     if depends:
         said.append(depends)
     if found.interaction is not None:
-        said.append(_interaction(found.interaction, found.measure))
+        said.append(_interaction(found.interaction, found))
     said.append(f"(Corrected for all {count} settings.)")
     return said
 
@@ -33,34 +41,34 @@ def _who(found: Overall, count: int) -> str:
     if len(may) == 1 and len(out) == len(found.chunkers) - 1:
         return f"{over}{may[0]} is best in every one."
     if not may:
-        return f"{over}no chunker may be best everywhere: the best depends on the setting."
-    best = may[0] if len(may) == 1 else f"{', '.join(may[:-1])} or {may[-1]}"
-    rest = f"; {', '.join(out)} in none" if out else ""
-    return f"{over}{best} may be best in every one{rest}."
+        rest = f"; {joined(out) if len(out) <= MOST_NAMED else f'{len(out)} of them'} in none" if out else ""
+        return f"{over}no chunker may be best in every one{rest}: the best depends on the setting."
+    rest = f"; {joined(out) if len(out) <= MOST_NAMED else f'{len(out)} others'} in none" if out else ""
+    return f"{over}{named(may, 'or')} may be best in every one{rest}."
 
 
 def _depends(found: Overall) -> str:
     """Return the chunkers that are ruled out in some settings only."""
     parts = []
-    for name in found.chunkers:
-        if name in found.may_be_best or name in found.excluded:
-            continue
+    some = [name for name in found.chunkers if name not in found.may_be_best and name not in found.excluded]
+    for name in some[:MOST_NAMED]:
         where = [_short(each.setting, found) for each in found.settings if name not in each.found.may_be_best]
-        parts.append(f"{name} is ruled out by {', '.join(where)} only")
+        parts.append(f"{name} may be best except with {joined(where)}")
+    if len(some) > MOST_NAMED:
+        parts.append(f"{len(some) - MOST_NAMED} more may be best in some settings only")
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def _interaction(one: Interaction, measure: str) -> str:
-    unit = f" {unit_words(measure)}".rstrip()
+def _interaction(one: Interaction, found: Overall) -> str:
+    """Return how much the setting changes a difference, the same chunker in front of the minus sign in both."""
+    measure = found.measure
     first, second = (score(measure, value, signed=True) for value in (one.in_first, one.in_second))
-    places = f"{one.first.embedder} {one.first.retriever}", f"{one.second.embedder} {one.second.retriever}"
-    if one.first.embedder == one.second.embedder:
-        places = one.first.retriever, one.second.retriever
-    said = f"{one.a} − {one.b} is {first} with {places[0]} and {second} with {places[1]}"
-    change = f"{score(measure, abs(one.change.difference))}{unit} ({_span(one, measure)})"
-    if one.change.shown:
-        return f"The setting matters: {said}, a change of {change}."
-    return f"That the setting changes the order is not shown; most would be {said}, a change of {change}."
+    places = [_short(setting, found) for setting in (one.first, one.second)]
+    said = f"{one.a} {MINUS} {one.b} is {first} with {places[0]} and {second} with {places[1]}"
+    change = f"a change of {with_unit(measure, abs(one.change.difference))} ({_span(one, measure)})"
+    if not one.change.shown:
+        return f"That the setting changes a difference is not shown. The clearest change: {said}, {change}."
+    return f"The setting matters: {said}, {change}."
 
 
 def _span(one: Interaction, measure: str) -> str:
@@ -77,7 +85,7 @@ def _short(setting: CellKey, found: Overall) -> str:
         for axis in ("dataset", "embedder", "retriever")
         if len({getattr(each.setting, axis) for each in found.settings}) > 1
     ]
-    return " · ".join(parts)
+    return " · ".join(part for part in parts if part)
 
 
 def overall_table(results: Results) -> Table | None:
@@ -93,4 +101,4 @@ def overall_table(results: Results) -> Table | None:
             mark = f" {MAY_BE_BEST}" if name in each.found.may_be_best else ""
             cells.append(score(found.measure, each.found.standing(name).mean) + mark)
         rows.append([name, *cells])
-    return Table(f"All settings: {found.measure}; {MAY_BE_BEST} may be best", header, rows)
+    return Table(f"All settings: {found.measure}", header, rows)

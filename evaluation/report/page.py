@@ -9,19 +9,22 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from evaluation.report.cautions import cautions
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import pack
 from evaluation.report.formats import plural
+from evaluation.report.legend import legend
 from evaluation.report.measure_properties import property_table
+from evaluation.report.other_axes import axis_sentences
+from evaluation.report.overall import OVERALL_LEGEND, overall_sentences, overall_table
 from evaluation.report.sections import (
     curve_figure,
     forest_figure,
     group_panels,
-    overview_table,
     scatter_figure,
     size_figure,
 )
-from evaluation.report.tables import comparison_table, health_table, published_table, ranking_table
+from evaluation.report.tables import comparison_table, health_table, kind_table, published_table, ranking_table
 from evaluation.report.verdict import sentences
 from evaluation.report.view import View, views
 from evaluation.results.document import config_json, environment_json
@@ -45,10 +48,15 @@ def page(results: Results) -> str:
         style=style,
         script=script,
         sections=[_section(view, results) for view in found],
-        overview=overview_table(found) if len(found) > 1 else None,
+        overall=overall_sentences(results, found) if len(found) > 1 else [],
+        overview=overall_table(results),
+        overview_legend=OVERALL_LEGEND,
+        axes=axis_sentences(results),
+        cautions=cautions(results, found),
         datasets=[{"name": dataset.name, "words": _facts(dataset, results)} for dataset in results.datasets],
         explorer=packed,
         has_queries=any(row.cell.hits for view in found for row in view.rows),
+        has_hidden=bool(results.hidden),
         promises=property_table(name for view in found for name in view.measures),
         why=WHY_NOT_COMPARABLE,
         config=_pretty(config_json(results.config, results.shard)),
@@ -69,11 +77,15 @@ def _section(view: View, results: Results) -> dict[str, Any]:
     panels = [
         group_panels(view, [query.cluster for query in view.queries], title="repository"),
         group_panels(view, [query.language or "unknown" for query in view.queries], title="language"),
+        group_panels(view, [query.kind or "other" for query in view.queries], title="kind"),
+        group_panels(view, [query.category or "other" for query in view.queries], title="category"),
     ]
     return {
         "view": view,
         "sentences": sentences(view),
         "ranking": ranking_table(view),
+        "legend": legend(view),
+        "kinds": kind_table(view),
         "figures": [(title, figure) for title, figure in figures if figure is not None],
         "panels": [one for one in panels if one is not None],
         "published": published_table(view) if view.published else None,

@@ -14,8 +14,8 @@ from evaluation.report.figures.multiples import Panel, panel
 from evaluation.report.figures.scatter import Point, scatter
 from evaluation.report.figures.sizes import Sizes, sizes
 from evaluation.report.formats import number, p_value, scale, score, span, unit_words
-from evaluation.report.tables import Table
-from evaluation.report.view import View
+from evaluation.report.tables import Table, group_mean
+from evaluation.report.view import Row, View
 from evaluation.results.types import Results
 from evaluation.statistics import mean_interval
 
@@ -55,18 +55,18 @@ def forest_figure(view: View) -> Figure | None:
             continue
         difference, low, high = (factor * getattr(found, name) for name in ("difference", "low", "high"))
         said = score(view.headline, found.difference, signed=True)
-        note = f"{said}, {p_value(found.p_corrected)}"
+        answer = f"{found.better} is better" if found.better else found.decision
+        note = f"{said}, {answer}"
         rows.append(Difference(place, row.chunker, difference, low, high, shown=found.shown, note=note))
         interval = span(view.headline, found.low, found.high, signed=True)
-        p = p_value(found.p_corrected)
-        cells.append([row.chunker, said, interval, p, "yes" if found.shown else "no"])
+        cells.append([row.chunker, said, interval, answer, p_value(found.p)])
     if not rows:
         return None
     caption = (
         f"Difference in {view.headline} from {reference}, in {unit_words(view.headline) or 'its unit'}, with 95 % "
-        "intervals. Intervals and p are corrected for all comparisons; a hollow mark means that no difference is shown."
+        "intervals, corrected for all comparisons; a hollow mark means that no difference is shown."
     )
-    table = Table("", ["chunker", "difference", "95 % interval", "corrected p", "shown"], cells, words={0, 4})
+    table = Table("", ["chunker", "difference", "95 % interval", "answer", "corrected p"], cells, words={0, 3})
     wide, narrow = (
         forest(rows, reference=str(reference), unit=unit_words(view.headline), narrow=narrow)
         for narrow in (False, True)
@@ -163,7 +163,7 @@ def group_panels(view: View, labels: Sequence[str], *, title: str) -> Panels | N
     factor = scale(view.headline)
     panels = []
     for name, members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
-        means = [_mean(row.cell.scores.get(view.headline), members) for row in view.rows]
+        means = [_mean(view, row, members) for row in view.rows]
         panels.append(Panel(name, len(members), [None if m is None else factor * m for m in means]))
     values = [mean for one in panels for mean in one.means if mean is not None]
     domain = (min([0.0, *values]), max([*values, 1.0]))
@@ -184,22 +184,7 @@ def group_panels(view: View, labels: Sequence[str], *, title: str) -> Panels | N
     return Panels(title, drawings, caption, table)
 
 
-def _mean(values: np.ndarray | None, members: list[int]) -> float | None:
-    if values is None:
-        return None
-    chosen = values[members]
-    return None if np.isnan(chosen).all() else float(np.nanmean(chosen))
-
-
-def overview_table(views: list[View]) -> Table:
-    """Return the leading chunker of each setting."""
-    rows = [
-        [v.setting.dataset, v.setting.embedder, v.setting.retriever, v.rows[0].chunker, _headline(v)]
-        for v in views
-        if v.rows
-    ]
-    return Table("", ["dataset", "embedder", "retriever", "best mean", "score"], rows, words={0, 1, 2, 3})
-
-
-def _headline(view: View) -> str:
-    return f"{view.headline} {score(view.headline, view.rows[0].mean(view.headline))}"
+def _mean(view: View, row: Row, members: Sequence[int]) -> float | None:
+    values = row.cell.scores.get(view.headline)
+    clusters = np.array([view.queries[k].cluster for k in members])
+    return None if values is None else group_mean(view, values[list(members)], clusters)

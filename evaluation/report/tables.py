@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.report.formats import is_published, number, p_value, score, span
+import numpy as np
+
+from evaluation.measures.evaluate import median
+from evaluation.report.formats import is_published, measure_of, number, p_value, score, span
 from evaluation.report.view import Row, View
+from evaluation.statistics import mean_interval
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,33 @@ def published_table(view: View) -> Table:
         )
     header += view.published
     return Table("Published protocol: measures on chunk ids", header, rows)
+
+
+def kind_table(view: View) -> Table | None:
+    """Return the mean headline score of each chunker on each kind of query; None where there is one kind only."""
+    counts = Counter(query.kind or "other" for query in view.queries)
+    if len(counts) < 2:
+        return None
+    kinds = np.array([query.kind or "other" for query in view.queries])
+    clusters = np.array([query.cluster for query in view.queries])
+    rows = []
+    for row in view.rows:
+        values = row.cell.scores.get(view.headline, np.full(len(kinds), np.nan))
+        means = [group_mean(view, values[kinds == kind], clusters[kinds == kind]) for kind in counts]
+        rows.append([row.chunker, *(score(view.headline, mean) for mean in means)])
+    header = ["chunker", *(f"{kind} ({count:,})" for kind, count in counts.items())]
+    return Table(f"{view.headline} by kind of query", header, rows)
+
+
+def group_mean(view: View, values: np.ndarray, clusters: np.ndarray) -> float | None:
+    """Return what sums up some of the queries as the whole is summed up: under the same weight, or as a median."""
+    measure = measure_of(view.headline)
+    if measure.centre == "median":
+        middle = median(measure, values)
+        return None if np.isnan(middle) else middle
+    if np.isnan(values).all():
+        return None
+    return mean_interval(values, clusters.tolist(), weight=view.config.weight).mean
 
 
 def comparison_table(view: View) -> Table:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.report.formats import measure_of, number, score, span, sparkline
-from evaluation.report.view import MAY_BE_BEST, Row, View, views
+from evaluation.report.formats import number, score, span, sparkline
+from evaluation.report.legend import legend
+from evaluation.report.view import Row, View, views
 from evaluation.results.types import Results
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def render_table(results: Results, *, wide: bool = False) -> Group:
         parts.extend(
             Text(f"failed: {cell.key.chunker}: {cell.reason}", style="red", overflow="fold") for cell in view.failed
         )
-        parts.append(Text(_legend(view), style="dim"))
+        parts.append(Text("\n".join(legend(view)), style="dim"))
     return Group(*parts)
 
 
@@ -103,29 +104,3 @@ def _thinned(values: list[float]) -> list[float]:
         return values
     step = (len(values) - 1) / (_SPARK - 1)
     return [values[round(k * step)] for k in range(_SPARK)]
-
-
-def _legend(view: View) -> str:
-    measure = measure_of(view.headline)
-    levels = _levels(view)
-    lines = [f"{measure.name}: {measure.words}{levels}."]
-    counts = "each repository" if view.config.weight == "repository" else "each query"
-    unit = "points of 100" if measure.unit == "share" else measure.unit
-    lines.append(f"{unit}, {counts} counting once; ★ best mean of its column; size: mean non-whitespace characters.")
-    if view.baseline:
-        lines.append("Against the baseline: ▲ better, ▼ worse, ≈ practically the same, ? undecided.")
-    elif any(row.mark for row in view.rows):
-        lines.append(f"{MAY_BE_BEST} may be the best.")
-    return "\n".join(lines)
-
-
-def _levels(view: View) -> str:
-    """Return what a random and what a perfect ranking of the same chunks would score."""
-    judged = [row.cell.judgements for row in view.rows if view.headline in row.cell.judgements.chance]
-    if not judged:
-        return ""
-    low, high = (
-        sum(getattr(each, level).get(view.headline, 0.0) for each in judged) / len(judged)
-        for level in ("chance", "ceiling")
-    )
-    return f" (chance {score(view.headline, low)}, perfect ranking {score(view.headline, high)})"

@@ -26,6 +26,7 @@ from evaluation.report.view import View, views
 from evaluation.results.types import Results
 from evaluation.statistics import BestSet, Comparison, Standing
 
+_NO_MEDIAN_TEST = "A query that never gets there has no difference to test, so none is called best."
 _FEW = 4
 """Chunkers behind the best that are named one by one."""
 
@@ -53,33 +54,38 @@ def where(view: View) -> str:
 
 
 def _answer(view: View) -> list[str]:
-    measure = measure_of(view.headline)
-    if not view.rows:
-        return ["Nothing was scored, so nothing is compared."]
-    if len(view.rows) == 1:
-        row = view.rows[0]
-        value = score(measure, row.mean(view.headline))
-        return [f"Only {row.chunker} was scored ({view.headline} {value}), so nothing is compared."]
-    if all(row.mean(view.headline) is None for row in view.rows) and measure.centre != "median":
-        return [f"No query has a value of {view.headline}, so nothing is compared."]
-    same = _identical(view)
-    if len(same) == 1 and len(same[0]) == len(view.rows):
-        return ["The chunkers cut this code identically, so there is nothing to compare."]
-    if measure.centre == "median":
-        return [*_medians(view), *_identical_sentences(same)]
-    if measure.direction == "none":
-        means = _values(view)
-        return [
-            f"{view.headline} ({measure.words}): {means}. More is neither better nor worse, so none is called best."
-        ]
-    if view.best is None:
-        return [f"{plural(len(view.rows), 'chunker')} were scored, and no comparison was computed."]
-    compared = [row for row in view.comparisons if row.n_queries]
-    if compared and all(row.ties == row.n_queries for row in compared):
-        return [f"All chunkers have the same {view.headline} on every query that has a value, so none is better."]
+    untested = _untested(view)
+    if untested:
+        return [untested, *([_NO_MEDIAN_TEST] if measure_of(view.headline).centre == "median" else [])]
+    assert view.best is not None  # noqa: S101 - `_untested` has looked
     main = _against_baseline(view, view.baseline) if view.baseline else _among_all(view, view.best)
+    same = [f"{joined(names)} cut this code identically." for names in _identical(view)]
     notes = [f"Note: {part}." for part in view.best.caveats]
-    return [*main, *_could_have_shown(view), *_identical_sentences(same), *_other_weight(view), *notes]
+    return [*main, *_could_have_shown(view), *same, *_other_weight(view), *notes]
+
+
+def _untested(view: View) -> str:
+    """Return why nothing is compared, or nothing where there is something to compare."""
+    measure = measure_of(view.headline)
+    compared = [row for row in view.comparisons if row.n_queries]
+    values = ", ".join(f"{row.chunker} {score(measure, row.mean(view.headline))}" for row in view.rows)
+    reasons = {
+        "Nothing was scored, so nothing is compared.": not view.rows,
+        f"Only one chunker was scored ({values} in {view.headline}), so nothing is compared.": len(view.rows) == 1,
+        "The chunkers cut this code identically, so there is nothing to compare.": _all_identical(view),
+        _medians(view): measure.centre == "median",
+        f"No query has a value of {view.headline}, so nothing is compared.": not any(
+            row.cell.measures[view.headline].scored for row in view.rows
+        ),
+        f"{view.headline} ({measure.words}): {values}. More is neither better nor worse, so none is called best.": (
+            measure.direction == "none"
+        ),
+        f"{len(view.rows)} chunkers were scored, and no comparison was computed.": view.best is None,
+        f"All chunkers have the same {view.headline} on every query that has a value, so none is better.": (
+            bool(compared) and all(row.ties == row.n_queries for row in compared)
+        ),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _among_all(view: View, best: BestSet) -> list[str]:
@@ -183,10 +189,8 @@ def _recall_sentence(view: View, first: str, second: str) -> list[str]:
     if None in shares:
         return []
     one, other = (f"{100 * (share or 0.0):.0f} %" for share in shares)
-    return [
-        f"Of the code that answers a question, {first} has shown {one} once you have read {measure.budget_words}, "
-        f"{second} {other}."
-    ]
+    read = f"once you have read {measure.budget_words}"
+    return [f"Of the code that answers a question, {first} has shown {one} {read}, {second} {other}."]
 
 
 def _open(view: View, row: Comparison) -> str:
@@ -274,23 +278,21 @@ def _other_weight(view: View) -> list[str]:
     return [f"With each {other} counting once, the best mean would be that of {best}, not of {leader}: {values}."]
 
 
-def _medians(view: View) -> list[str]:
-    """Say what is known of a measure that some queries never reach: medians and counts, and no test."""
+def _medians(view: View) -> str:
+    """Return the medians of a measure that some queries never reach, with how many do."""
     measure, total = measure_of(view.headline), len(view.queries)
     said = []
     for row in view.rows:
-        reached = row.cell.measures[view.headline].scored if view.headline in row.cell.measures else 0
         middle = row.mean(view.headline)
         value = "no median, as half never get there" if middle is None else with_unit(measure, middle)
-        said.append(f"{row.chunker} {value} ({reached:,} of {total:,} queries get there)")
-    return [
-        f"Median of {_explained(view)}: {'; '.join(said)}.",
-        "A query that never gets there has no difference to test, so none is called best.",
-    ]
+        said.append(
+            f"{row.chunker} {value} ({row.cell.measures[view.headline].scored:,} of {total:,} queries get there)"
+        )
+    return f"Median of {_explained(view)}: {'; '.join(said)}."
 
 
-def _values(view: View) -> str:
-    return ", ".join(f"{row.chunker} {score(view.headline, row.mean(view.headline))}" for row in view.rows)
+def _all_identical(view: View) -> bool:
+    return [len(names) for names in _identical(view)] == [len(view.rows)]
 
 
 def _identical(view: View) -> list[list[str]]:
@@ -300,10 +302,6 @@ def _identical(view: View) -> list[list[str]]:
         if row.cell.chunks.fingerprint:
             groups.setdefault(row.cell.chunks.fingerprint, []).append(row.chunker)
     return [names for names in groups.values() if len(names) > 1]
-
-
-def _identical_sentences(groups: Sequence[Sequence[str]]) -> list[str]:
-    return [f"{joined(names, 'and')} cut this code identically." for names in groups]
 
 
 def _failures(view: View) -> list[str]:

@@ -21,7 +21,7 @@ from chunkers.writable import is_writable
 from evaluation.atomic import held
 from evaluation.config import ExperimentConfig
 from evaluation.results.document import VERSION, config_json, from_json, to_json
-from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord, Results
+from evaluation.results.types import CellRecord, GoldLines, HiddenPart, HitRecord, QueryRecord, Results
 from evaluation.trec import read_qrels, read_run, write_qrels, write_run
 from evaluation.types import CellKey
 
@@ -167,8 +167,22 @@ def _read(folder: Path, *, rankings: bool) -> Results:
         for cell in results.cells
     )
     return replace(
-        results, cells=cells, queries=queries, texts=dict(zip(texts["chunk_id"], texts["text"], strict=True))
+        results,
+        cells=cells,
+        queries=queries,
+        texts=dict(zip(texts["chunk_id"], texts["text"], strict=True)),
+        hidden=_hidden_parts(texts),
     )
+
+
+def _hidden_parts(texts: Mapping[str, list[Any]]) -> dict[tuple[str, str], tuple[HiddenPart, ...]]:
+    """Return the hidden parts of each text; folders of earlier versions have no such column, and nothing is marked."""
+    found: dict[tuple[str, str], tuple[HiddenPart, ...]] = {}
+    for key, parts in zip(texts["chunk_id"], texts.get("hidden", ()), strict=False):
+        for part in parts or ():
+            place = (part["dataset"], key)
+            found[place] = (*found.get(place, ()), HiddenPart(part["start"], part["end"]))
+    return found
 
 
 def _rankings(folder: Path, cell: CellRecord) -> dict[str, Any]:
@@ -198,7 +212,8 @@ def _write_tables(results: Results, folder: Path) -> None:
         "hits": cell
         | {"query_id": word, "rank": number, "chunk_id": word, "score": real}
         | {"path": word, "start_line": number, "end_line": number},
-        "texts": {"chunk_id": text, "text": text},
+        "texts": {"chunk_id": text, "text": text}
+        | {"hidden": pa.list_(pa.struct({"dataset": text, "start": number, "end": number}))},
     }
     blocks = {
         "queries": _query_blocks,
@@ -277,7 +292,19 @@ def _hit_blocks(results: Results) -> Iterator[Block]:
 
 
 def _text_blocks(results: Results) -> Iterator[Block]:
-    yield {"chunk_id": sorted(results.texts), "text": [_valid(results.texts[key]) for key in sorted(results.texts)]}
+    keys = sorted(results.texts)
+    yield {
+        "chunk_id": keys,
+        "text": [_valid(results.texts[key]) for key in keys],
+        "hidden": [
+            [
+                {"dataset": dataset.name, **part._asdict()}
+                for dataset in results.datasets
+                for part in results.hidden.get((dataset.name, key), ())
+            ]
+            for key in keys
+        ],
+    }
 
 
 def _orders(queries: tuple[QueryRecord, ...]) -> dict[str, dict[str, int]]:

@@ -10,7 +10,7 @@ import numpy as np
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
 from evaluation.results.facts import DatasetRecord
-from evaluation.results.types import CellRecord, QueryRecord, Results
+from evaluation.results.types import CellRecord, HiddenPart, QueryRecord, Results
 from evaluation.types import CellKey
 
 _AXES = ("datasets", "chunkers", "embedders", "retrievers")
@@ -32,6 +32,7 @@ def merge_results(parts: Iterable[Results]) -> Results:
     cells: dict[CellKey, CellRecord] = {}
     queries: dict[tuple[str, str], QueryRecord] = {}
     texts: dict[str, str] = {}
+    hidden: dict[tuple[str, str], tuple[HiddenPart, ...]] = {}
     for part in parts:
         for dataset in part.datasets:
             known = datasets.setdefault(dataset.name, dataset)
@@ -47,6 +48,7 @@ def merge_results(parts: Iterable[Results]) -> Results:
                 raise UsageError(f"two runs disagree about {' × '.join(cell.key)}: their versions differ")
         queries.update({(query.dataset, query.id): query for query in part.queries})
         texts.update(part.texts)
+        hidden.update(part.hidden)
     axes = _axes(cells, [part.config for part in parts])
     return replace(
         first,
@@ -56,6 +58,7 @@ def merge_results(parts: Iterable[Results]) -> Results:
         comparisons=(),
         queries=tuple(queries.values()),
         texts=texts,
+        hidden=hidden,
         shard=None,
     )
 

@@ -12,6 +12,7 @@ from evaluation.measures import parse_measure
 from evaluation.results.axes import Alternatives, alternatives
 from evaluation.results.types import Interaction, Overall, Results, SettingBest
 from evaluation.statistics import best_set, compare_pairs
+from evaluation.types import CellKey
 
 
 def overall(results: Results) -> Overall | None:
@@ -30,7 +31,7 @@ def overall(results: Results) -> Overall | None:
     better: dict[str, Any] = {"higher_is_better": measure.direction != "lower", "value_range": measure.range}
     found = [
         SettingBest(
-            group.setting,
+            _setting(group),
             best_set(
                 _scores(group, shared, measure.name),
                 results.clusters_of(group.setting.dataset),
@@ -50,6 +51,12 @@ def overall(results: Results) -> Overall | None:
         excluded=tuple(name for name in shared if not any(name in each.found.may_be_best for each in found)),
         interaction=_interaction(results, groups, shared, measure.name, options),
     )
+
+
+def _setting(group: Alternatives) -> CellKey:
+    """Return what the cells agree in; an embedder that is not used is not named."""
+    used = any(cell.search.uses_vectors for cell in group.cells)
+    return group.setting if used else group.setting._replace(embedder="")
 
 
 def _scored(group: Alternatives, measure: str) -> bool:
@@ -91,8 +98,8 @@ def _interaction(
                 Interaction(
                     names[i],
                     names[j],
-                    same[first].setting,
-                    same[second].setting,
+                    _setting(same[first]),
+                    _setting(same[second]),
                     _mean(differences[first], clusters, options["weight"]),
                     _mean(differences[second], clusters, options["weight"]),
                     largest,

@@ -29,6 +29,13 @@ class GoldLines(NamedTuple):
     end_line: int
 
 
+class HiddenPart(NamedTuple):
+    """Half-open characters of a chunk's text that no index shows."""
+
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
     """A query as the report shows it."""
@@ -69,9 +76,9 @@ class MeasureSummary:
     undefined: int
     caveat: str
     median: float | None = None
+    """In place of the mean, where a query without a value never reached what is measured; None if half never did."""
     other_mean: float | None = None
     """The mean under the other weight: each query counting once where each repository does, and the reverse."""
-    """In place of the mean, where a query without a value never reached what is measured; None if half never did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +216,8 @@ class Results:
     queries: tuple[QueryRecord, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     """chunk id → text, for the chunks that `hits` name."""
+    hidden: Mapping[tuple[str, str], tuple[HiddenPart, ...]] = field(default_factory=dict)
+    """(dataset, chunk id) → what the index did not show of it; datasets may hide different parts."""
     budget_unit: str = "tokens"
     own_measures: tuple[MeasureFacts, ...] = ()
     """What measures that are not registered declare."""

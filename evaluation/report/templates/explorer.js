@@ -125,6 +125,20 @@
 
     const isGold = (q, path, line) => q.gold.some((g) => g[0] === path && g[1] <= line && line <= g[2]);
 
+    // Hidden parts are counted in code points, as Python counts characters.
+    const drawLine = (line, text, parts) => {
+      const points = parts.length ? [...text] : [];
+      let at = 0;
+      for (const [, from, to] of parts) {
+        if (from > at) line.append(points.slice(at, from).join(""));
+        const part = el("span", "unindexed", points.slice(from, to).join(""));
+        part.title = "hidden from the index";
+        line.append(part);
+        at = to;
+      }
+      line.append(parts.length ? points.slice(at).join("") : text);
+    };
+
     const drawHit = (q, hit, rank) => {
       const [number, first, count, hidden, score] = hit;
       const path = number < 0 ? hit[5] : files[number].path;
@@ -137,7 +151,8 @@
       let firstGold = null;
       for (let k = 0; number >= 0 && k < count; k += 1) {
         const cut = k === 0 ? hit[5] : k === count - 1 ? hit[6] : null;
-        const line = el("span", "l", (cut ?? files[number].lines.get(first + k)) || " ");
+        const line = el("span", "l");
+        drawLine(line, (cut ?? files[number].lines.get(first + k)) || " ", (hit[7] ?? []).filter((part) => part[0] === k));
         line.dataset.n = String(first + k);
         if (isGold(q, path, first + k)) {
           line.classList.add("gold");
@@ -160,7 +175,7 @@
       }
       const parts = [el("p", "question", row.q.text)];
       const gold = row.q.gold.map((g) => g[0] + ":" + g[1] + "–" + g[2]).join(", ");
-      parts.push(el("p", "where", [row.q.repo, row.q.language, row.q.id, "answer: " + (gold || "none")].filter(Boolean).join(" · ")));
+      parts.push(el("p", "where", [row.q.repo, row.q.language, row.q.kind, row.q.id, "answer: " + (gold || "none")].filter(Boolean).join(" · ")));
       const sides = el("div", "sides");
       const scrolls = [];
       cells().forEach((cell, side) => {

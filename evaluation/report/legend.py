@@ -1,0 +1,55 @@
+"""What the numbers and marks of a table mean, in a few lines that stand beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluation.report.formats import lower_is_better, measure_of, score
+from evaluation.report.view import MAY_BE_BEST, View
+
+
+def legend(view: View) -> list[str]:
+    """Return what the headline says, what counts once, what the marks mean, and what the embedder does not see."""
+    measure = measure_of(view.headline)
+    less = "; less is better" if lower_is_better(measure) else ""
+    return [f"{measure.name}: {measure.words}{less}{_levels(view)}.", *_counting(view), *_marks(view), *_unseen(view)]
+
+
+def _counting(view: View) -> Iterator[str]:
+    measure = measure_of(view.headline)
+    unit = {"share": "Points of 100", "number": "Plain numbers", "count": "Counts"}.get(measure.unit, measure.unit)
+    over = f"means with each {view.config.weight} counting once"
+    if measure.centre == "median":
+        over = "medians over all queries"
+    yield f"{unit.capitalize()}; {over}; ★ best of its column; sizes are mean non-whitespace characters."
+
+
+def _marks(view: View) -> Iterator[str]:
+    margin = view.config.margin
+    same = f"{margin:g} points" if measure_of(view.headline).unit == "share" else f"{margin:g} % of the mean"
+    if view.baseline:
+        yield f"Against {view.baseline}: ▲ better, ▼ worse, ≈ practically the same (within {same}), ? undecided."
+    elif any(row.mark for row in view.rows):
+        yield f"{MAY_BE_BEST} may be the best: with 95 % confidence the truly best chunker is among those marked."
+
+
+def _levels(view: View) -> str:
+    """Return what a random and what a perfect ranking of the same chunks would score."""
+    ends = []
+    for level in ("chance", "ceiling"):
+        found = [getattr(row.cell.judgements, level) for row in view.rows]
+        values = [each[view.headline] for each in found if view.headline in each]
+        if not values:
+            return ""
+        low, high = (score(view.headline, end) for end in (min(values), max(values)))
+        ends.append(low if low == high else f"{low} to {high}")
+    return f" (random ranking {ends[0]}, perfect ranking {ends[1]})"
+
+
+def _unseen(view: View) -> Iterator[str]:
+    """Return the share of the tokens that the embedder cuts off, where it has a limit."""
+    shares = [row.cell.search.truncated.tokens for row in view.rows if row.cell.search.truncated]
+    if shares and max(shares) > 0:
+        low, high = (f"{100 * end:.1f}" for end in (min(shares), max(shares)))
+        share = high if low == high else f"{low} to {high}"
+        yield f"{view.setting.embedder} does not see {share} % of the tokens."
