@@ -51,7 +51,7 @@ def _chunked(spec: str, chunker: Chunker, source: SourceFile, hidden: HiddenText
         span, colour = chunk.span, _COLOURS[number % len(_COLOURS)]
         size = units.count(span.start_byte, span.end_byte)
         parts_hidden = _hidden_characters(chunk, hidden)
-        place = f"lines {span.start_line}-{span.end_line} · {size} nws{' · some hidden' if parts_hidden else ''}"
+        place = f"lines {span.start_line}-{span.end_line} · {size} nws{' · hidden text at ┊' if parts_hidden else ''}"
         parts.append(Text(f"━━ {number} · {place}", style=f"bold {colour}"))
         if chunk.header:
             parts.append(Text(printable(chunk.header), style=f"italic dim {colour}"))
@@ -82,7 +82,9 @@ def _numbered(chunk: Chunk, colour: str, hidden: Sequence[tuple[int, int]]) -> T
         for low, high in hidden:
             styled.stylize("dim strike", max(low - begin, 0), max(high - begin, 0))
         styled.expand_tabs(4)
-        text.append(f"{number:>5} │ ", style=colour)
+        # A broken bar says the same where there is no style to see.
+        some = any(low < begin + len(line) and high > begin for low, high in hidden)
+        text.append(f"{number:>5} {'┊' if some else '│'} ", style=colour)
         text.append_text(styled).append("\n")
         begin += len(line) + 1
     text.rstrip()

@@ -158,7 +158,7 @@ def test_kinds_categories_and_settings_have_their_tables() -> None:
     assert "By category</h3>" in text
     assert "All settings: naurc@4000tok" in text
     assert "● may be best in its setting, corrected for the number of settings" in text
-    assert "letter" not in text
+    assert "share a letter" not in text
 
 
 @given(
