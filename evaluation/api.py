@@ -47,17 +47,6 @@ class BatchValues(Values):
     per_query: list[Values]
 
 
-def evaluate_retrieval(
-    results: Sequence[str],
-    relevant_docs: Relevant,
-    k_values: Sequence[int] = (1, 5, 10),
-    *,
-    measures: Sequence[str] | None = None,
-) -> Values:
-    """Return every measure of one query's results, best first."""
-    return evaluate_batch([results], [relevant_docs], k_values, measures=measures).per_query[0]
-
-
 def evaluate_batch(
     all_results: Sequence[Sequence[str]],
     all_relevant_docs: Sequence[Relevant | None],

@@ -58,13 +58,6 @@ class Statistics:
         return self.distinct - self.hits
 
 
-class Truncation(NamedTuple):
-    """What the model cannot see: the share of texts that are cut, and of tokens that lie beyond its window."""
-
-    texts: float
-    tokens: float
-
-
 class _Distinct(NamedTuple):
     """The distinct keys of some texts in order of first use, where each is first, and each text's place among them."""
 
@@ -117,18 +110,6 @@ class EmbeddingCache:
         self._account(group, len(texts), len(distinct.keys), len(missing), seconds=self.statistics.seconds - before)
         # Most calls hold each text once: then there is nothing to copy.
         return out if len(distinct.keys) == len(texts) else out[distinct.places]
-
-    def truncation(self, encoder: Encoder, texts: Sequence[str], *, kind: str = "document") -> Truncation:
-        """Return the share of the texts, and of their tokens, that lies beyond the encoder's window.
-
-        Token counts are stored beside the vectors: for texts that have been embedded no tokenizer is loaded.
-        """
-        window = encoder.max_tokens
-        if window is None or not texts:
-            return Truncation(0.0, 0.0)
-        counts = self.token_counts(encoder, texts, kind=kind)
-        beyond = np.maximum(counts - window, 0)
-        return Truncation(float((beyond > 0).mean()), float(beyond.sum() / max(counts.sum(), 1)))
 
     def token_counts(
         self, encoder: Encoder, texts: Sequence[str], *, kind: str = "document", keys: np.ndarray | None = None

@@ -105,11 +105,10 @@ def test_token_counts_come_from_the_cache(tmp_path: Path) -> None:
     texts = ["a b c d e f", "a b", "a b"]
     cache.embed(encoder, texts, kind="document")
     encoder.counted.clear()
-    assert cache.truncation(encoder, texts) == (pytest.approx(1 / 3), pytest.approx(2 / 10))
+    assert cache.token_counts(encoder, texts).tolist() == [6, 2, 2]
     assert encoder.counted == []
-    assert cache.truncation(encoder, [*texts, "x"]).texts == 0.25
+    assert cache.token_counts(encoder, [*texts, "x"]).tolist() == [6, 2, 2, 1]
     assert encoder.counted == ["x"]
-    assert cache.truncation(Hashing(), texts) == (0.0, 0.0)
 
 
 def test_progress_and_increments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,12 +282,12 @@ def test_block_that_is_being_written_is_not_damage(tmp_path: Path) -> None:
 
 
 def test_warm_run_loads_no_model(tmp_path: Path) -> None:
-    """Where every text is known neither torch nor a tokenizer is imported, for vectors and for truncation."""
+    """Where every text is known neither torch nor a tokenizer is imported, for vectors and for counts of tokens."""
     body = """
         from indexing.encoders.minilm import MiniLM
         for again in range(int(sys.argv[1])):
             cache.embed(MiniLM(), texts[:2], kind="document")
-            cache.truncation(MiniLM(), texts[:2])
+            cache.token_counts(MiniLM(), texts[:2])
         heavy = {"torch", "tokenizers", "transformers"} & set(sys.modules)
         print(sorted(heavy), cache.statistics.embedded)
     """

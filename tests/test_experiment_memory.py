@@ -14,7 +14,7 @@ from chunkers.registry import CHUNKERS
 from chunkers.sizes import Ruler, ruler
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
-from evaluation.experiment.chunk_table import ChunkTexts, FileKey, build_chunks
+from evaluation.experiment.chunk_table import ChunkTexts, CorpusFile, build_chunks
 from evaluation.measures.curve import recall_curve
 from evaluation.measures.evaluate import evaluate
 from evaluation.measures.registry import parse_measure
@@ -156,7 +156,7 @@ def test_words_are_indexed_without_holding_texts() -> None:
 def test_chunking_and_reading_chunks_hold_few_files() -> None:
     """Files stream through chunking, and the texts of all chunks can be read one after the other."""
 
-    def read(file: FileKey) -> bytes:
+    def read(file: CorpusFile) -> bytes:
         source = Files().read(file.path)
         assert source
         return source.data

@@ -12,7 +12,7 @@ from chunkers.registry import CHUNKERS
 from chunkers.sizes import Ruler, ruler
 from chunkers.sources import walk
 from chunkers.types import SizeUnit
-from evaluation.experiment.chunk_table import ChunkTable, FileKey, build_chunks
+from evaluation.experiment.chunk_table import ChunkTable, CorpusFile, build_chunks
 from evaluation.experiment.file_rulers import file_rulers, visible_bytes
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
@@ -106,10 +106,10 @@ def test_a_chunk_of_which_all_is_hidden_is_not_searched() -> None:
 
 def test_no_file_is_read_for_the_edges_of_its_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rankings show thousands of files; only those with gold are read."""
-    asked: list[FileKey] = []
+    asked: list[CorpusFile] = []
     real = LoadedDataset.ruler
 
-    def counted(loaded: LoadedDataset, file: FileKey, unit: SizeUnit) -> Ruler:
+    def counted(loaded: LoadedDataset, file: CorpusFile, unit: SizeUnit) -> Ruler:
         asked.append(file)
         return real(loaded, file, unit)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evaluation.config import make_config
 from evaluation.experiment.environment import environment
 from evaluation.history.comparison import Night
-from evaluation.history.gate import Finding, Limits, count_queries, judge
+from evaluation.history.gate import Finding, Limits, count_queries, gate_findings
 from evaluation.history.movers import movers
 from evaluation.history.origins import Match, all_differences, match_cells
 from evaluation.history.record import CellOrigin, RunRecord
@@ -60,7 +60,7 @@ def night(
 def found(now: Results, before: Results, *, measure: str = SHARE, limits: Limits = LIMITS) -> Finding:
     """Return the only finding."""
     matches = {cell.key: Match(cell.key, ()) for cell in now.cells}
-    return judge(now, before, matches=matches, measures=[measure], limits=limits)[0]
+    return gate_findings(now, before, matches=matches, measures=[measure], limits=limits)[0]
 
 
 def record(stages: Mapping[str, Any], *, key: CellKey = KEY, loader: str = "1", status: str = "ok") -> RunRecord:
@@ -170,7 +170,7 @@ def test_the_correction_is_over_the_whole_night() -> None:
     before = night(dict.fromkeys(keys, SCORES))
     now = night({key: SCORES + rng.normal(0.01, 0.05, 60) for key in keys})
     matches = {key: Match(key, ()) for key in keys}
-    many = judge(now, before, matches=matches, measures=[SHARE], limits=LIMITS)
+    many = gate_findings(now, before, matches=matches, measures=[SHARE], limits=LIMITS)
     assert all((each.p_corrected or 0) >= (each.p or 0) for each in many)
     assert any((each.p_corrected or 0) > (each.p or 0) for each in many)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chunkers.errors import UsageError
-from evaluation.api import benchmark, evaluate_batch, evaluate_retrieval
+from evaluation.api import benchmark, evaluate_batch
 from evaluation.measures import evaluate, parse_measure
 from evaluation.measures.novelty_ndcg import novelty
 from evaluation.types import Case
@@ -24,18 +24,18 @@ def test_mrr_of_three_queries() -> None:
 
 def test_recall_precision_and_average_precision() -> None:
     """Two of three relevant in the top ten: recall 2/3, precision .2; AP of ✓✗✓✗ over three relevant is .5556."""
-    row = evaluate_retrieval(TEN, {"doc2", "doc4", "other"}, [10])
+    row = evaluate_batch([TEN], [{"doc2", "doc4", "other"}], [10])
     assert row["Recall@10"] == pytest.approx(2 / 3)
     assert row["Precision@10"] == pytest.approx(0.2)
-    row = evaluate_retrieval(["doc2", "doc3", "doc4", "doc5"], {"doc2", "doc4", "doc7"}, [4])
+    row = evaluate_batch([["doc2", "doc3", "doc4", "doc5"]], [{"doc2", "doc4", "doc7"}], [4])
     assert row["AP@4"] == pytest.approx(0.5556, abs=5e-5)
 
 
 def test_ndcg_with_two_and_with_three_relevant() -> None:
     """Relevance 0,1,0,1,0 is .6509 when two are relevant and .4982 when three are; IDCG@5 of three is 2.1309."""
     ranking = TEN[:5]
-    assert evaluate_retrieval(ranking, {"doc2", "doc4"}, [5])["ndcg@5"] == pytest.approx(0.6509, abs=5e-5)
-    row = evaluate_retrieval(ranking, {"doc2", "doc4", "doc7"}, [5])
+    assert evaluate_batch([ranking], [{"doc2", "doc4"}], [5])["ndcg@5"] == pytest.approx(0.6509, abs=5e-5)
+    row = evaluate_batch([ranking], [{"doc2", "doc4", "doc7"}], [5])
     assert row["ndcg_at_5"] == pytest.approx(0.4982, abs=5e-5)
     dcg = 1 / np.log2(3) + 1 / np.log2(5)
     assert dcg / row["nDCG@5"] == pytest.approx(2.1309, abs=5e-5)
@@ -65,8 +65,8 @@ def test_a_printed_evaluation_that_no_ranking_gives() -> None:
     nearest = []
     for ranks in combinations(range(1, 11), 3):
         relevant = {f"doc{rank}" for rank in ranks}
-        row = evaluate_retrieval(
-            TEN, relevant, [1, 5, 10], measures=["recall@1", "recall@5", "ndcg@5", "ndcg@10", "map", "mrr"]
+        row = evaluate_batch(
+            [TEN], [relevant], [1, 5, 10], measures=["recall@1", "recall@5", "ndcg@5", "ndcg@10", "map", "mrr"]
         )
         if row["recall@1"] == 0 and row["recall@5"] == pytest.approx(2 / 3):
             printed = {"mrr": 0.5230, "ndcg@5": 0.6245, "ndcg@10": 0.7123, "map": 0.5112}
@@ -125,4 +125,4 @@ def test_a_retriever_from_elsewhere_in_a_few_lines() -> None:
 def test_a_ranking_names_each_chunk_once() -> None:
     """A repeated id is an error that names it."""
     with pytest.raises(UsageError, match="'doc1' twice"):
-        evaluate_retrieval(["doc1", "doc1"], {"doc1"}, [5])
+        evaluate_batch([["doc1", "doc1"]], [{"doc1"}], [5])

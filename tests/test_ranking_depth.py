@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.experiment.chunk_table import ChunkTable, FileKey
+from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
 from evaluation.experiment.ranking_depth import EVERYTHING, LEAST, largest_budgets, ranks_to_keep
 from evaluation.measures.registry import parse_measure
 from indexing.types import Hit
@@ -17,7 +17,7 @@ def table(spans: list[tuple[int, int, int]]) -> ChunkTable:
     spans = sorted(spans)
     columns = {name: np.array([span[place] for span in spans]) for place, name in enumerate(("file", "start", "end"))}
     columns["tokens"] = columns["end"] - columns["start"]
-    files = tuple(FileKey("r", f"{number}.py", "python") for number in range(1 + max(span[0] for span in spans)))
+    files = tuple(CorpusFile("r", f"{number}.py", "python") for number in range(1 + max(span[0] for span in spans)))
     return ChunkTable(files, columns, [str(row) for row in range(len(spans))], [""] * len(spans))
 
 

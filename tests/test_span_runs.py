@@ -348,11 +348,11 @@ def test_text_measures_of_random_runs_equal_brute_force(tmp_path: Path) -> None:
 
 
 def _file_key(dataset: Dataset, path: str) -> Any:
-    from evaluation.experiment.chunk_table import FileKey
+    from evaluation.experiment.chunk_table import CorpusFile
 
     source = dataset.repositories[0].read(path)
     assert source is not None
-    return FileKey("r", path, source.language)
+    return CorpusFile("r", path, source.language)
 
 
 def _gold_bytes(data: list[bytes], note: Annotation) -> tuple[int, int, int]:

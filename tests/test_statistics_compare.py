@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from chunkers.errors import UsageError
-from evaluation.statistics import SIGNIFICANT, Comparison, TestName, Weight, compare_pairs, score_matrix
+from evaluation.statistics import SIGNIFICANT, Comparison, TestName, Weight, compare_pairs
 
 TESTS: tuple[TestName, ...] = get_args(TestName)
 WEIGHTS: tuple[Weight, ...] = get_args(Weight)
@@ -298,14 +298,3 @@ def test_malformed_matrices_are_refused() -> None:
         compare_pairs(np.full((2, 3), np.inf), ["r"] * 3, names=["a", "b"])
     with pytest.raises(UsageError, match="no queries"):
         compare_pairs(np.empty((2, 0)), [], names=["a", "b"])
-
-
-def test_different_query_sets_are_refused() -> None:
-    """Two chunkers that were not scored on the same queries are not compared."""
-    with pytest.raises(UsageError, match="not scored on the same queries: 'q2'"):
-        score_matrix({"a": {"q1": 1.0}, "b": {"q1": 1.0, "q2": 0.0}}, {"q1": "r", "q2": "r"})
-    with pytest.raises(UsageError, match="no repository"):
-        score_matrix({"a": {"q1": 1.0}}, {})
-    matrix = score_matrix({"a": {"q2": 1.0, "q1": 0.5}, "b": {"q1": 0.1, "q2": 0.0}}, {"q1": "r", "q2": "s"})
-    assert matrix.values.tolist() == [[0.5, 1.0], [0.1, 0.0]]
-    assert matrix.clusters == ["r", "s"]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.statistics import letter_display, mean_interval
+from evaluation.statistics import mean_interval
 from evaluation.statistics.intervals import weighted_mean
 
 
@@ -84,17 +80,3 @@ def test_a_repository_that_holds_most_queries_is_named() -> None:
     clusters = ["big"] * 60 + [f"r{k}" for k in range(10)]
     assert "big holds 86 % of the queries and counts as one" in mean_interval(np.arange(70.0), clusters).caveat
     assert "decides most" in mean_interval(np.arange(70.0), clusters, weight="query").caveat
-
-
-@given(st.integers(1, 7), st.data())
-def test_letters_are_shared_exactly_when_no_difference_is_shown(count: int, data: st.DataObject) -> None:
-    """Two names share a letter if and only if they are not listed as different."""
-    names = [f"c{k}" for k in range(count)]
-    pairs = list(combinations(names, 2))
-    different = data.draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
-    letters = letter_display(names, different)
-    for first, second in pairs:
-        shared = bool(set(letters[first]) & set(letters[second]))
-        assert shared == ((first, second) not in different)
-    assert all(letters.values())
-    assert "a" in letters[names[0]]

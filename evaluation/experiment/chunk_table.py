@@ -28,7 +28,7 @@ _BEFORE = {f"{unit}_before": dtype for unit, dtype in _SIZES.items()}
 _ALL = _COLUMNS | _SIZES | _BEFORE
 
 
-class FileKey(NamedTuple):
+class CorpusFile(NamedTuple):
     """A file of the corpus."""
 
     repo: str
@@ -40,7 +40,7 @@ class FileKey(NamedTuple):
 class ChunkTable:
     """Chunks ordered by repository, path, start and end byte: a chunk's row is its position in every search."""
 
-    files: tuple[FileKey, ...]
+    files: tuple[CorpusFile, ...]
     columns: Mapping[str, np.ndarray]
     """file (an index into files), start, end, start_line, end_line, nws, tokens: one value per chunk.
 
@@ -88,7 +88,7 @@ class ChunkTable:
         return rows
 
 
-Show = Callable[["FileKey", int, int], bytes]
+Show = Callable[["CorpusFile", int, int], bytes]
 """A file, start and end → the bytes of the span that an index may show."""
 
 
@@ -120,13 +120,13 @@ class ChunkTexts(Sequence[str]):
         return f"{table.headers[row]}\n{text}" if table.headers[row] else text
 
 
-RulerOf = Callable[["FileKey", SizeUnit], Ruler]
+RulerOf = Callable[["CorpusFile", SizeUnit], Ruler]
 """A file and a unit → the file's ruler."""
 
 
 def build_chunks(repositories: Sequence[Repository], chunker: Chunker, *, ruler_of: RulerOf) -> ChunkTable:
     """Chunk every file; one file's text is held at a time."""
-    files: list[FileKey] = []
+    files: list[CorpusFile] = []
     rows: dict[str, list[np.ndarray]] = {name: [] for name in _ALL}
     ids: list[str] = []
     headers: list[str] = []
@@ -143,7 +143,7 @@ def build_chunks(repositories: Sequence[Repository], chunker: Chunker, *, ruler_
             except Exception as error:  # noqa: BLE001 - a third party's chunker may raise anything; the file is counted
                 failed[f"{source.repo}/{source.path}"] = f"{type(error).__name__}: {error}"
                 chunks = []
-            files.append(FileKey(source.repo, source.path, source.language))
+            files.append(CorpusFile(source.repo, source.path, source.language))
             _append(rows, chunks, file=len(files) - 1, ruler_of=functools.partial(ruler_of, files[-1]))
             ids += [chunk.id for chunk in chunks]
             headers += [chunk.header for chunk in chunks]
@@ -200,7 +200,7 @@ def save_chunks(table: ChunkTable, folder: Path) -> None:
     chunks = {name: pa.array(values) for name, values in table.columns.items()}
     chunks |= {"id": pa.array(table.ids, pa.string()), "header": pa.array(table.headers, pa.string())}
     pq.write_table(pa.table(chunks), folder / "chunks.parquet", compression="zstd")
-    files = {name: pa.array([getattr(file, name) for file in table.files], word) for name in FileKey._fields}
+    files = {name: pa.array([getattr(file, name) for file in table.files], word) for name in CorpusFile._fields}
     pq.write_table(pa.table(files), folder / "files.parquet", compression="zstd")
     facts = {"facts": asdict(table.facts), "seconds": table.seconds}
     (folder / "facts.json").write_text(json.dumps(facts, indent=1), "utf-8")
@@ -215,7 +215,7 @@ def load_chunks(folder: Path) -> ChunkTable:
     found = json.loads((folder / "facts.json").read_text("utf-8"))
     histogram = SizeHistogram(*map(tuple, found["facts"].pop("sizes").values()))
     return ChunkTable(
-        files=tuple(map(FileKey, *(files[name] for name in FileKey._fields))),
+        files=tuple(map(CorpusFile, *(files[name] for name in CorpusFile._fields))),
         columns={name: chunks[name].to_numpy() for name in _ALL},
         ids=chunks["id"].to_pylist(),
         headers=chunks["header"].to_pylist(),

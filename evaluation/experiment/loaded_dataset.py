@@ -16,7 +16,7 @@ from chunkers.errors import UsageError
 from chunkers.sizes import Ruler, ruler
 from chunkers.sources import Repository, fingerprint
 from chunkers.types import SizeUnit
-from evaluation.experiment.chunk_table import FileKey
+from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.file_memory import FileMemory, MemoryLimit, MemoryRepository
 from evaluation.results.facts import DatasetParts, DatasetRecord
 from ground_truth.draw import draw_queries
@@ -46,17 +46,17 @@ class LoadedDataset:
         """The hash of all of it."""
         return _digest([self.corpus, self.queries, self.annotations, *([self.hidden] if self.hidden else [])])
 
-    def read(self, file: FileKey) -> bytes:
+    def read(self, file: CorpusFile) -> bytes:
         """Return a file's bytes; what was read last is kept, up to a bound."""
         return self._memory.read(file, self._read)
 
-    def _read(self, file: FileKey) -> bytes:
+    def _read(self, file: CorpusFile) -> bytes:
         source = self._repositories[file.repo].read(file.path)
         if source is None:
             raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
         return source.data
 
-    def ruler(self, file: FileKey, unit: SizeUnit) -> Ruler:
+    def ruler(self, file: CorpusFile, unit: SizeUnit) -> Ruler:
         """Return a file's ruler; every chunker and every measure asks for tokens, and counting them takes a while."""
         if unit != "tokens":
             return ruler(self.read(file), unit)
@@ -66,11 +66,11 @@ class LoadedDataset:
             del self._rulers[next(iter(self._rulers))]
         return found
 
-    def visible(self, file: FileKey, start: int, end: int) -> bytes:
+    def visible(self, file: CorpusFile, start: int, end: int) -> bytes:
         """Return the bytes of a span that an index may show."""
         return visible_text(self.read(file), self.hidden_ranges(file), start, end)
 
-    def hidden_ranges(self, file: FileKey) -> np.ndarray:
+    def hidden_ranges(self, file: CorpusFile) -> np.ndarray:
         """Return the hidden bytes of a file: rows of start and end."""
         return self._hidden_text.ranges(file.repo, file.path)
 
@@ -79,7 +79,7 @@ class LoadedDataset:
         """The files in which something is hidden, as repository and path."""
         return self._hidden_text.files()
 
-    def hidden_starts(self, file: FileKey, unit: SizeUnit) -> np.ndarray:
+    def hidden_starts(self, file: CorpusFile, unit: SizeUnit) -> np.ndarray:
         """Return where the hidden units of a file begin, ascending: no chunk and no gold counts them."""
         ranges = self.hidden_ranges(file)
         if not len(ranges):
@@ -94,15 +94,15 @@ class LoadedDataset:
         return HiddenText(self.dataset.hidden)
 
     @functools.cached_property
-    def _hidden_starts(self) -> dict[tuple[FileKey, SizeUnit], np.ndarray]:
+    def _hidden_starts(self) -> dict[tuple[CorpusFile, SizeUnit], np.ndarray]:
         return {}
 
     @functools.cached_property
-    def _rulers(self) -> dict[FileKey, Ruler]:
+    def _rulers(self) -> dict[CorpusFile, Ruler]:
         return {}
 
     @functools.cached_property
-    def _memory(self) -> FileMemory[FileKey]:
+    def _memory(self) -> FileMemory[CorpusFile]:
         return FileMemory()
 
     @functools.cached_property

@@ -12,7 +12,7 @@ import numpy as np
 from chunkers.plugins import nearest
 from chunkers.splitting import line_span
 from chunkers.types import Span
-from evaluation.experiment.chunk_table import FileKey
+from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.spans.rows import PlaceRow
 from ground_truth.types import Query
@@ -21,7 +21,7 @@ from ground_truth.types import Query
 class Place(NamedTuple):
     """Bytes of a file that a run returned for a query, and what was shown above them."""
 
-    file: FileKey
+    file: CorpusFile
     start: int
     end: int
     header: str = ""
@@ -51,7 +51,7 @@ class SpanRun:
 
 
 class _Layout(NamedTuple):
-    key: FileKey
+    key: CorpusFile
     newlines: np.ndarray
     size: int
 
@@ -108,7 +108,7 @@ class PlaceFinder:
                 self._layouts[name] = None
             else:
                 newlines = np.flatnonzero(np.frombuffer(source.data, dtype=np.uint8) == ord("\n"))
-                self._layouts[name] = _Layout(FileKey(repo, path, source.language), newlines, len(source.data))
+                self._layouts[name] = _Layout(CorpusFile(repo, path, source.language), newlines, len(source.data))
         found = self._layouts[name]
         if found is None:
             plain = posixpath.normpath(path)

@@ -11,7 +11,7 @@ import numpy as np
 from chunkers.errors import UsageError
 from chunkers.sizes import ruler
 from chunkers.types import SizeUnit
-from evaluation.experiment.chunk_table import FileKey
+from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.file_rulers import VisibleBytes
 from evaluation.experiment.gold_text import answer_key, gold_text
 from evaluation.experiment.loaded_dataset import LoadedDataset
@@ -67,7 +67,7 @@ class _FileRuler:
     """One file in one unit; hidden units do not count."""
 
     loaded: LoadedDataset
-    file: FileKey
+    file: CorpusFile
     unit: SizeUnit
 
     def at(self, offsets: np.ndarray) -> np.ndarray:
@@ -84,7 +84,7 @@ class _SpanCases:
         files = {place.file[:2]: place.file for places in run.places.values() for place in places}
         for repo, path in sorted({(note.repo, note.path) for note in loaded.dataset.annotations} - files.keys()):
             source = next(each for each in loaded.dataset.repositories if each.name == repo).read(path)
-            files[repo, path] = FileKey(repo, path, source.language if source else None)
+            files[repo, path] = CorpusFile(repo, path, source.language if source else None)
         # In the order of a chunk table's files, so that sums are made in the same order.
         ordered = [files[name] for name in sorted(files)]
         self._index = {file[:2]: number for number, file in enumerate(ordered)}

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from chunkers.sources import Repository
-from evaluation.experiment.chunk_table import FileKey
+from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
 from evaluation.tools.answers import read_place
@@ -64,7 +64,7 @@ class _Asking:
                 Path(folder),
                 repositories,
                 lambda source: blanked(
-                    source.data, loaded.hidden_ranges(FileKey(source.repo, source.path, source.language))
+                    source.data, loaded.hidden_ranges(CorpusFile(source.repo, source.path, source.language))
                 ),
             )
             with self._tool.open(space.root) as answer:

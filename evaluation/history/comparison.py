@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.config import ExperimentConfig, NightlyConfig
-from evaluation.history.gate import Finding, Limits, QueryCount, Verdict, count_queries, judge
+from evaluation.history.gate import Finding, GateVerdict, Limits, QueryCount, count_queries, gate_findings
 from evaluation.history.movers import Mover, movers
 from evaluation.history.origins import Difference, all_differences, match_cells
 from evaluation.history.pins import CommitRange, commits_between
@@ -37,7 +37,7 @@ class Night:
         """A line for each cell that failed."""
         return [f"{' × '.join(cell.key)}: {cell.reason}" for cell in self.record.cells if cell.status != "ok"]
 
-    def of(self, verdict: Verdict) -> list[Finding]:
+    def of(self, verdict: GateVerdict) -> list[Finding]:
         """Return the findings with a verdict."""
         return [finding for finding in self.findings if finding.verdict == verdict]
 
@@ -64,7 +64,9 @@ def compare_runs(
     if before is None:
         return Night(record, None, not_cut=not_cut)
     old_record, old_results = before
-    findings = judge(results, old_results, matches=match_cells(record, old_record), measures=measures, limits=limits)
+    findings = gate_findings(
+        results, old_results, matches=match_cells(record, old_record), measures=measures, limits=limits
+    )
     return Night(
         record=record,
         baseline=old_record,

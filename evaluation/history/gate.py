@@ -15,7 +15,7 @@ from evaluation.statistics import MIN_REPOSITORIES, Comparison, compare_pairs
 from evaluation.statistics.intervals import weighted_mean
 from evaluation.types import CellKey
 
-Verdict = Literal["improvement", "regression", "no change", "not comparable"]
+GateVerdict = Literal["improvement", "regression", "no change", "not comparable"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Finding:
 
     key: CellKey
     measure: str
-    verdict: Verdict
+    verdict: GateVerdict
     reason: str = ""
     """Why there is no comparison."""
     before: float | None = None
@@ -76,7 +76,7 @@ def count_queries(now: Results, before: Results) -> dict[str, QueryCount]:
     return found
 
 
-def judge(
+def gate_findings(
     now: Results, before: Results, *, matches: Mapping[CellKey, Match], measures: Sequence[str], limits: Limits
 ) -> list[Finding]:
     """Return one finding per cell and gated measure; only those that can be compared enter the correction."""
@@ -151,7 +151,7 @@ def _finding(pair: _Pair, found: Comparison, limits: Limits) -> Finding:
     before = weighted_mean(pair.before, pair.clusters)
     # A share is held against the limit itself, a measure in a unit of its own against that part of its mean.
     least = limits.minimum_effect * (1.0 if parse_measure(pair.measure).unit == "share" else abs(before))
-    verdict: Verdict = "no change"
+    verdict: GateVerdict = "no change"
     if found.p <= limits.alpha and abs(found.difference) >= least and found.difference != 0:
         verdict = "improvement" if (found.difference > 0) == found.higher_is_better else "regression"
     return Finding(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hit(TrecBinary):
+class HitRate(TrecBinary):
     """1 if a relevant chunk is among the first k, else 0."""
 
     label: ClassVar[str] = "hit"

@@ -21,7 +21,7 @@ MEASURES: Registry[Measure] = Registry(
         "recall": Entry("evaluation.measures.recall:Recall", "relevant among the first k, over all relevant"),
         "mrr": Entry("evaluation.measures.mrr:Mrr", "one over the rank of the first relevant result"),
         "map": Entry("evaluation.measures.average_precision:AveragePrecision", "mean of precision at relevant results"),
-        "hit": Entry("evaluation.measures.hit:Hit", "whether any of the first k is relevant"),
+        "hit": Entry("evaluation.measures.hit:HitRate", "whether any of the first k is relevant"),
         "ndcg_exp": Entry("evaluation.measures.ndcg_exp:NdcgExp", "nDCG with gain 2^grade - 1"),
         "ndcg_retrieved": Entry(
             "evaluation.measures.ndcg_retrieved:NdcgRetrieved", "nDCG whose ideal is of the retrieved only"

@@ -3,8 +3,6 @@
 from evaluation.statistics.best import best_set
 from evaluation.statistics.compare import FLIPS, compare_pairs
 from evaluation.statistics.intervals import mean_interval
-from evaluation.statistics.letters import letter_display
-from evaluation.statistics.matrix import ScoreMatrix, score_matrix
 from evaluation.statistics.types import (
     MARGIN,
     MIN_REPOSITORIES,
@@ -27,13 +25,10 @@ __all__ = [
     "Comparison",
     "Decision",
     "Interval",
-    "ScoreMatrix",
     "Standing",
     "TestName",
     "Weight",
     "best_set",
     "compare_pairs",
-    "letter_display",
     "mean_interval",
-    "score_matrix",
 ]

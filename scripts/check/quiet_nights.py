@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluation.config import make_config
 from evaluation.experiment.environment import environment
-from evaluation.history.gate import Limits, judge
+from evaluation.history.gate import Limits, gate_findings
 from evaluation.history.origins import Match
 from evaluation.results.types import CellRecord, QueryRecord, Results
 from evaluation.types import CellKey
@@ -24,7 +24,7 @@ def false_alarms(nights: int, *, alpha: float, repositories: int, queries: int =
         difficulty = rng.beta(2, 2, queries)
         before, now = (_night(rng, difficulty, repositories) for _ in range(2))
         matches = {cell.key: Match(cell.key, ()) for cell in now.cells}
-        found = judge(now, before, matches=matches, measures=_MEASURES, limits=limits)
+        found = gate_findings(now, before, matches=matches, measures=_MEASURES, limits=limits)
         count += any(finding.verdict != "no change" for finding in found)
     return count
 
