@@ -257,3 +257,17 @@ def test_the_summary_names_the_regression_and_its_queries() -> None:
     assert "**regression**" in text
     assert night_json(one)["movers"][0]["query_id"] == "q7"
     assert night_json(one)["counts"]["regression"] == 1
+
+
+def test_the_summary_says_what_it_promises_and_explains_opposite_moves() -> None:
+    """How often a quiet night raises an alarm is said; a chunker that got better and worse has its own sentence."""
+    now, before = night({KEY: SCORES - 0.1}), night({KEY: SCORES})
+    fell = found(now, before)
+    rose = dataclasses.replace(fell, measure="recall@5", verdict="improvement")
+    text = night_markdown(Night(record(STAGES), record(STAGES), findings=(fell, rose)), links="")
+    assert "corrected for all 2 comparisons of the night" in text
+    assert "at most 5 % raise any alarm: 1.5 in a month of 30 such nights." in text
+    assert "got better in recall@5 (" in text
+    assert "and worse in ndcg@10 (" in text
+    alone = night_markdown(Night(record(STAGES), record(STAGES), findings=(fell,)), links="")
+    assert "got better in" not in alone

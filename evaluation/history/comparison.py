@@ -31,6 +31,8 @@ class Night:
     """What had to be skipped."""
     not_cut: tuple[str, ...] = ()
     """A line for each chunker that could not cut some files."""
+    limits: Limits = dataclasses.field(default_factory=Limits)
+    """When a difference counted."""
 
     @property
     def failed(self) -> list[str]:
@@ -76,6 +78,7 @@ def compare_runs(
         commits=_commits(record, old_record),
         movers=tuple(movers(results, old_results, findings)),
         not_cut=not_cut,
+        limits=limits,
     )
 
 

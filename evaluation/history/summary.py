@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chunkers.plain_text import shown
 from evaluation.history.comparison import Night
 from evaluation.history.gate import Finding, row
 from evaluation.history.movers import Mover
-from evaluation.report.formats import p_value, plural, score, span
+from evaluation.report.formats import measure_of, p_value, plural, score, span
 
 VERSION = 1
 
@@ -103,8 +103,40 @@ def _scores(night: Night) -> Iterator[str]:
     for each in compared:
         yield _score_row(each, several=several)
     yield ""
-    yield "Means are over the queries that both runs have; shares are in points of 100."
+    yield _promise(night, compared)
     yield ""
+    yield from (f"{sentence}\n" for sentence in _opposites(compared))
+
+
+def _promise(night: Night, compared: Sequence[Finding]) -> str:
+    """Return over what the means are, how the nights were compared, and how often a quiet night raises an alarm."""
+    limits = night.limits
+    least = f"{100 * limits.minimum_effect:g}"
+    units = dict.fromkeys(each.unit for each in compared)
+    how = {"repository": "repositories (t)", "query": "queries (sign flips)"}
+    over = " or ".join(how[unit] for unit in units if unit in how)
+    return (
+        "Means are over the queries that both runs have, each repository counting once; shares are in points of 100. "
+        f"A change is one that the paired test over {over} shows at {limits.alpha:g}, corrected for all "
+        f"{plural(len(compared), 'comparison')} of the night, and that is at least {least} points of a share or "
+        f"{least} % of another mean. So on nights on which nothing changed, at most {100 * limits.alpha:g} % raise any "
+        f"alarm: {30 * limits.alpha:.2g} in a month of 30 such nights."
+    )
+
+
+def _opposites(compared: Sequence[Finding]) -> Iterator[str]:
+    """Explain each chunker of which one measure got better and another got worse."""
+    for key in dict.fromkeys(each.key for each in compared):
+        moved = {
+            verdict: [each.measure for each in compared if each.key == key and each.verdict == verdict]
+            for verdict in ("improvement", "regression")
+        }
+        if all(moved.values()):
+            up, down = ("; ".join(f"{name} ({measure_of(name).words})" for name in found) for found in moved.values())
+            yield _text(
+                f"{' × '.join(key)} got better in {up} and worse in {down}: they measure different things, so both "
+                "can be true, and the queries that moved most show which one matters to you."
+            )
 
 
 def _score_row(each: Finding, *, several: bool) -> str:

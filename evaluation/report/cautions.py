@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evaluation.report.formats import is_published, joined, lower_is_better, measure_of, plural, score
+from evaluation.report.tables import group_mean
 from evaluation.report.view import View
 from evaluation.results.types import Results
 
@@ -37,11 +38,17 @@ def cautions(results: Results, views: Sequence[View]) -> list[str]:
             found |= {each: [] for each in check(view)}
         for order in (_by_budget, _by_kind):
             for each in order(view):
-                found.setdefault(each, []).append(view.setting.title)
+                found.setdefault(each, []).append(_where(view, results))
     said = [
         f"{'; '.join(where)}: {what}" if where and len(where) < len(scored) else what for what, where in found.items()
     ]
     return [*said, *(f"{spec} was left out: {reason}." for spec, reason in results.left_out.items())]
+
+
+def _where(view: View, results: Results) -> str:
+    """Return the setting; its dataset only where there are several."""
+    parts = view.setting if len(results.datasets) > 1 else view.setting[1:]
+    return " · ".join(part for part in parts if part)
 
 
 def _smoke(view: View) -> Iterator[str]:
@@ -152,16 +159,19 @@ def _at(budgets: Sequence[int], leaders: Sequence[str], name: str) -> str:
 
 
 def _by_kind(view: View) -> Iterator[str]:
-    """Say where another chunker leads on another kind of queries."""
+    """Say where another chunker leads on another kind of queries, of those kinds that have more than a few."""
     counts = Counter(query.kind for query in view.queries)
-    if len(counts) < 2:
-        return
-    kinds = np.array([query.kind for query in view.queries])
+    kinds, clusters = (np.array([getattr(query, name) for query in view.queries]) for name in ("kind", "cluster"))
     pick = min if lower_is_better(view.headline) else max
     leaders = {}
-    for kind in counts:
-        means = {row.chunker: float(np.nanmean(row.cell.scores[view.headline][kinds == kind])) for row in view.rows}
-        leaders[kind or "other"] = pick(means, key=lambda name: means[name])
+    for kind in (each for each, count in counts.items() if count >= _FEW):
+        chosen = kinds == kind
+        found = {
+            row.chunker: group_mean(view, row.cell.scores[view.headline][chosen], clusters[chosen]) for row in view.rows
+        }
+        means = {name: mean for name, mean in found.items() if mean is not None}
+        if means:
+            leaders[kind or "other"] = pick(means, key=lambda name: means[name])
     if len(set(leaders.values())) > 1:
         told = ", ".join(f"{name} on {kind}" for kind, name in leaders.items())
         yield f"the leader changes with the kind of query ({told})."

@@ -31,7 +31,7 @@ def overall_sentences(results: Results, views: Sequence[View]) -> list[str]:
         said.append(depends)
     if found.interaction is not None:
         said.append(_interaction(found.interaction, found))
-    said.append(f"(Corrected for all {count} settings.)")
+    said.append(f"(Corrected for all {count} settings; a setting by itself, as below, may rule out more.)")
     return said
 
 
@@ -40,6 +40,8 @@ def _who(found: Overall, count: int) -> str:
     over = f"Over all {plural(count, 'setting')}: "
     if len(may) == 1 and len(out) == len(found.chunkers) - 1:
         return f"{over}{may[0]} is best in every one."
+    if len(may) == len(found.chunkers):
+        return f"{over}any of the {len(may)} chunkers may be best in every one."
     if not may:
         rest = f"; {joined(out) if len(out) <= MOST_NAMED else f'{len(out)} of them'} in none" if out else ""
         return f"{over}no chunker may be best in every one{rest}: the best depends on the setting."

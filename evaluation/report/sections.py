@@ -20,6 +20,8 @@ from evaluation.results.types import Results
 from evaluation.statistics import mean_interval
 
 MOST_PANELS = 24
+_SIZES_APART = 1.1
+"""Ratio of the largest to the smallest mean size from which the score is drawn against it."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def curve_figure(view: View, results: Results) -> Figure | None:
 
 
 def scatter_figure(view: View) -> Figure | None:
-    """Return the headline score against the mean chunk size."""
+    """Return the headline score against the mean chunk size; None where the sizes were matched and tell nothing."""
     factor = scale(view.headline)
     points = []
     for place, row in enumerate(view.rows):
@@ -114,7 +116,7 @@ def scatter_figure(view: View) -> Figure | None:
             low, high = (row.part(view.headline, name) for name in ("low", "high"))
             edges = (mean if low is None else low, mean if high is None else high)
             points.append(Point(place, row.chunker, float(size), factor * mean, factor * edges[0], factor * edges[1]))
-    if not points:
+    if not points or max(point.size for point in points) < _SIZES_APART * min(point.size for point in points):
         return None
     text = [
         [

@@ -25,6 +25,7 @@ def render_table(results: Results, *, wide: bool = False) -> Group:
     from rich.text import Text
 
     parts: list[Table | Text] = []
+    explained: dict[str, None] = {}
     for view in views(results):
         if view.rows:
             parts.append(_table(view, results, wide=wide))
@@ -36,7 +37,11 @@ def render_table(results: Results, *, wide: bool = False) -> Group:
         parts.extend(
             Text(f"failed: {cell.key.chunker}: {cell.reason}", style="red", overflow="fold") for cell in view.failed
         )
-        parts.append(Text("\n".join(legend(view)), style="dim"))
+        if view.rows:
+            # What one table has explained holds for the next.
+            new = [line for line in legend(view) if line not in explained]
+            explained |= dict.fromkeys(new)
+            parts.extend([Text("\n".join(new), style="dim")] if new else [])
     return Group(*parts)
 
 
