@@ -85,7 +85,8 @@ def write_results(results: Results, folder: Path) -> None:
                 shutil.rmtree(abandoned, ignore_errors=True)
             _write_whole(results, folder)
     except OSError as error:
-        space = "free some space, or " if error.errno in _FULL else ""
+        # pyarrow's errors have no number.
+        space = "free some space, or " if error.errno is None or error.errno in _FULL else ""
         raise UsageError(
             f"{folder}: the results cannot be written ({error.strerror or error}). What was computed is in the cache: "
             f"{space}name another folder with --out, and run again"
