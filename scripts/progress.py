@@ -1,10 +1,12 @@
-"""Progress on stderr: bars on a terminal; elsewhere, with --verbose, a line for each phase."""
+"""Progress on stderr: bars on a terminal; elsewhere a line every half minute, with --verbose one for each phase."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scripts.verbosity import is_quiet, is_verbose, note
@@ -13,6 +15,42 @@ if TYPE_CHECKING:
     from evaluation.experiment.progress import Progress
 
 _LABELS = {"chunk": "chunking", "embed": "embedding", "score": "searching and scoring", "levels": "chance and ceiling"}
+_EVERY = 30
+"""Seconds between two lines."""
+
+
+@dataclass
+class ProgressLines:
+    """Says where a phase stands, at most every half minute, with what is left at the rate so far."""
+
+    say: Callable[[str], None]
+    clock: Callable[[], float]
+    verbose: bool = False
+    _began: float = 0.0
+    _said: float = 0.0
+    _total: int = 0
+    _done: int = 0
+
+    def phase(self, name: str, total: int) -> None:
+        """Begin a phase."""
+        self._began = self._said = self.clock()
+        self._total, self._done = total, 0
+        if self.verbose:
+            self.say(f"{_LABELS.get(name, name)}: {total:,}")
+
+    def tick(self, name: str, done: int) -> None:
+        """Count what is done; say so where nothing was said for half a minute."""
+        self._done += done
+        now = self.clock()
+        if now - self._said < _EVERY or not self._done:
+            return
+        self._said = now
+        left = (now - self._began) / self._done * (self._total - self._done)
+        self.say(f"{_LABELS.get(name, name)}: {self._done:,} of {self._total:,}, about {_time(left)} left")
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
 @contextmanager
@@ -20,11 +58,12 @@ def shown_progress() -> Iterator[Progress]:
     """Show one bar per phase while the block runs; nothing with --quiet."""
     from evaluation.experiment.progress import Progress
 
-    if is_verbose() and not sys.stderr.isatty():
-        yield Progress(lambda name, total: note(f"{_LABELS.get(name, name)}: {total:,}"))
-        return
-    if is_quiet() or not sys.stderr.isatty():
+    if is_quiet():
         yield Progress()
+        return
+    if not sys.stderr.isatty():
+        lines = ProgressLines(say=note, clock=time.monotonic, verbose=is_verbose())
+        yield Progress(lines.phase, lines.tick)
         return
     from rich.progress import (
         BarColumn,
