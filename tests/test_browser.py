@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import runpy
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from evaluation.report.build import write_report
-from evaluation.results.types import Results
+from evaluation.results.types import HiddenPart, Results
 
 selenium = pytest.importorskip("selenium", reason="the browser test needs the dev extra's selenium")
 
@@ -167,6 +168,20 @@ def test_the_explorer_filters_and_marks_gold_lines(browser: Any, simulated_page:
     _find(browser, "#x-filter option[value=all]").click()
     _find(browser, "#x-right option[value='3']").click()
     _until(lambda: any("sliding" in title for title in _texts(browser, ".side h3")))
+    assert browser.get_log("browser") == []
+
+
+def test_what_the_index_did_not_show_is_greyed(browser: Any, tmp_path: Path) -> None:
+    """Hidden characters stay in the text, in an element of their own that says what they are."""
+    results = simulated_results(names=("a", "b"), edges=(0.1, 0.0))
+    texts = results.texts
+    hidden = {("simulated", key): (HiddenPart(2, text.index("\n") + 3),) for key, text in texts.items()}
+    write_report(dataclasses.replace(results, hidden=hidden), tmp_path)
+    _open(browser, tmp_path / "report.html")
+    line, part = _texts(browser, ".hit .code .l")[0], _texts(browser, ".hit .code .unindexed")[0]
+    assert line[2:] == part
+    assert _texts(browser, ".hit .code .unindexed")[1] == _texts(browser, ".hit .code .l")[1][:2]
+    assert _find(browser, ".hit .code .unindexed").get_attribute("title") == "hidden from the index"
     assert browser.get_log("browser") == []
 
 

@@ -128,3 +128,21 @@ def test_an_empty_folder_is_an_error_that_says_why(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("1,2\n")
     done = run(tmp_path)
     assert (done.returncode, done.stderr) == (2, f"chunkbench: {tmp_path} holds no source files (1 data file)\n")
+
+
+def test_hidden_text_is_marked_and_stays_in_the_chunk(tmp_path: Path) -> None:
+    """--hide names the bytes that an index leaves out, cut at each chunk; the view breaks the bar of their lines."""
+    path = tmp_path / "a.py"
+    code = (
+        'import os\n\n\ndef add(a):\n    """Add\n    é numbers."""\n    # Walk over all of them.\n    return sum(a)\n'
+    )
+    path.write_text(code, "utf-8")
+    data = code.encode()
+    found = rows(path, "--chunker", "fixed-lines:lines=5", "--hide", "docstrings")
+    parts = [part for row in found for part in row["hidden"]]  # type: ignore[attr-defined]
+    assert b"".join(data[start:end] for start, end in parts) == data[data.index(b'"""') : data.rindex(b'"""') + 3]
+    assert len(parts) == 2
+    assert "".join(str(row["text"]) for row in found) == code
+    assert all("hidden" not in row for row in rows(path))
+    lines = run(path, "--hide", "docstrings").stdout.splitlines()
+    assert [line.strip()[0] for line in lines if " ┊ " in line] == ["━", "5", "6"]

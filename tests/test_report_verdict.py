@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
 from evaluation.measures.registry import parse_measure
+from evaluation.report.cautions import cautions
 from evaluation.report.formats import is_published, joined, measure_of, named, number, p_value, plural, sparkline
 from evaluation.report.verdict import sentences, verdict
 from evaluation.report.view import View, views
@@ -237,11 +238,32 @@ def test_settings_have_one_statement_and_one_paragraph_each() -> None:
     results = simulated_results(embedders=("minilm", "bge"), retrievers=("dense", "bm25"))
     said = verdict(results)
     assert said.startswith("Over all 3 settings: ")
-    assert "(Corrected for all 3 settings.)" in said
+    assert "(Corrected for all 3 settings; a setting by itself, as below, may rule out more.)" in said
     assert said.count("(64 queries, 8 repositories):\n") == 3
     assert "Retrievers with cast:size=2000 · minilm: " in said
     assert "Embedders with cast:size=2000 · dense: " in said
     assert "Embedders with cast:size=2000 · bm25" not in said
+
+
+def test_the_order_that_changes_with_budget_or_kind_is_a_caution() -> None:
+    """Another leader counts where it is ahead by more than the margin; few queries of a kind say nothing."""
+    results = simulated_results(names=("a", "b"), edges=(0, 0))
+    curve = np.full((64, 8), 0.5)
+    ahead = curve + np.where(np.arange(8) == 0, 0.1, 0.0)
+    cells = [dataclasses.replace(cell, curve=each) for cell, each in zip(results.cells, (curve, ahead), strict=True)]
+    results = dataclasses.replace(results, cells=tuple(cells))
+    queries = tuple(
+        dataclasses.replace(query, kind="comments" if k < 24 else "docstrings")
+        for k, query in enumerate(results.queries)
+    )
+    few = tuple(dataclasses.replace(query, kind="comments" if k < 4 else "") for k, query in enumerate(queries))
+    results = _with(results, np.where(np.arange(64) < 24, 0.4, 0.8), np.full(64, 0.5))
+    said = cautions(dataclasses.replace(results, queries=queries), views(dataclasses.replace(results, queries=queries)))
+    assert "the order changes with the budget: a leads, but at 250 tokens b has shown 10.0 points more." in said
+    by_kind = "the order changes with the kind of query: a leads, but on comments (24 queries) b is 10.0 points better."
+    assert by_kind in said
+    rare = dataclasses.replace(results, queries=few)
+    assert not any("kind of query" in each for each in cautions(rare, views(rare)))
 
 
 def _claims(view: View, said: str) -> None:

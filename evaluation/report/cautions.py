@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluation.report.formats import is_published, joined, lower_is_better, measure_of, plural, score
+from evaluation.report.formats import is_published, joined, lower_is_better, measure_of, plural, score, with_unit
 from evaluation.report.tables import group_mean
 from evaluation.report.view import View
+from evaluation.results.comparisons import margin_of
 from evaluation.results.types import Results
 
 _DEFINITION_CHUNKERS = ("definitions", "functions", "declarations")
@@ -143,35 +144,39 @@ def _drops(view: View) -> Iterator[str]:
 
 
 def _by_budget(view: View) -> Iterator[str]:
-    """Say where another chunker leads at another budget."""
-    curves = {row.chunker: row.curve for row in view.rows if row.curve}
-    budgets = view.config.budgets
-    if len(curves) < 2 or not budgets:
+    """Say where another chunker is clearly ahead of the leader at another budget."""
+    leader, budgets = view.rows[0], view.config.budgets
+    if not leader.curve:
         return
-    leaders = [max(curves, key=lambda name: curves[name][place]) for place in range(len(budgets))]
-    if len(set(leaders)) > 1:
-        told = ", ".join(f"{name} at {_at(budgets, leaders, name)}" for name in dict.fromkeys(leaders))
-        yield f"who leads in recall changes with the budget ({told} tokens)."
-
-
-def _at(budgets: Sequence[int], leaders: Sequence[str], name: str) -> str:
-    return joined([f"{budget:,}" for budget, leader in zip(budgets, leaders, strict=True) if leader == name])
+    ahead = {}
+    for place, budget in enumerate(budgets):
+        best = max((row for row in view.rows if row.curve), key=lambda row: row.curve[place])
+        more = best.curve[place] - leader.curve[place]
+        if 100 * more > view.config.margin:
+            ahead[budget] = f"at {budget:,} tokens {best.chunker} has shown {100 * more:.1f} points more"
+    if ahead:
+        yield f"the order changes with the budget: {leader.chunker} leads, but {joined(list(ahead.values()))}."
 
 
 def _by_kind(view: View) -> Iterator[str]:
-    """Say where another chunker leads on another kind of queries, of those kinds that have more than a few."""
+    """Say where another chunker is clearly ahead of the leader on one kind of queries, if it has more than a few."""
     counts = Counter(query.kind for query in view.queries)
     kinds, clusters = (np.array([getattr(query, name) for query in view.queries]) for name in ("kind", "cluster"))
-    pick = min if lower_is_better(view.headline) else max
-    leaders = {}
-    for kind in (each for each, count in counts.items() if count >= _FEW):
+    measure, leader = measure_of(view.headline), view.rows[0].chunker
+    sign = -1 if lower_is_better(measure) else 1
+    ahead = []
+    for kind in (each for each, count in counts.items() if count >= _FEW and len(counts) > 1):
         chosen = kinds == kind
         found = {
             row.chunker: group_mean(view, row.cell.scores[view.headline][chosen], clusters[chosen]) for row in view.rows
         }
-        means = {name: mean for name, mean in found.items() if mean is not None}
-        if means:
-            leaders[kind or "other"] = pick(means, key=lambda name: means[name])
-    if len(set(leaders.values())) > 1:
-        told = ", ".join(f"{name} on {kind}" for kind, name in leaders.items())
-        yield f"the leader changes with the kind of query ({told})."
+        means = {name: sign * mean for name, mean in found.items() if mean is not None}
+        if leader not in means:
+            continue
+        best = max(means, key=lambda name: means[name])
+        more = means[best] - means[leader]
+        if more > margin_of(measure, view.config, means[leader]):
+            where = f"{kind or 'other queries'} ({plural(counts[kind], 'query')})"
+            ahead.append(f"on {where} {best} is {with_unit(measure, more)} better")
+    if ahead:
+        yield f"the order changes with the kind of query: {leader} leads, but {joined(ahead)}."

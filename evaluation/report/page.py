@@ -98,8 +98,8 @@ def _facts(dataset: DatasetRecord, results: Results) -> str:
     queries = results.queries_of(dataset.name)
     words = f"{plural(len(queries), 'query')} in {plural(len({query.cluster for query in queries}), 'repository')}"
     mined = ", mined from the code itself rather than asked by people" if dataset.mined else ""
-    skipped = ", ".join(f"{count:,} {reason}" for reason, count in dataset.skipped.items())
-    rows = ", ".join(f"{count:,} {reason}" for reason, count in _rows_left_out(dataset).items())
+    skipped = ", ".join(f"{reason} ({count:,})" for reason, count in dataset.skipped.items())
+    rows = ", ".join(f"{reason} ({count:,})" for reason, count in _rows_left_out(dataset).items())
     return (
         words
         + mined
