@@ -112,7 +112,8 @@ def test_a_missing_extra_is_named() -> None:
 def test_identity_holds_class_version_and_parameters() -> None:
     """Everything that decides the output is in it, as plain values."""
     found = identity(CHUNKERS.create("fixed-lines:lines=7"))
-    assert found == {"class": "chunkers.fixed_lines:FixedLines", "version": "1", "lines": 7, "overlap": 0}
+    cuts = {"lines": 7, "overlap": 0, "offset": 0}
+    assert found == {"class": "chunkers.fixed_lines:FixedLines", "version": "1", **cuts}
     json.dumps(found)
 
 

@@ -16,8 +16,8 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_example_chunker_is_a_chunker() -> None:
-    """The class of "Add a chunker" cuts this test's own source into pieces that join back to it."""
-    code = next(block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "my_chunkers.py" in block)
+    """The class of "Your own chunker" cuts this test's own source into pieces that join back to it."""
+    code = next(block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "class Paragraphs" in block)
     module = types.ModuleType("my_chunkers")
     sys.modules["my_chunkers"] = module
     try:
