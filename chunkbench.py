@@ -199,7 +199,7 @@ def benchmark(
 
 
 def plugins(kind: str) -> list[Listed]:
-    """Return the registered plug-ins of a kind: chunker, embedder, retriever, dataset or measure.
+    """Return the registered plug-ins of a kind: chunker, embedder, retriever, reader, dataset or measure.
 
     >>> found = {each.name: each for each in plugins("chunker")}
     >>> [str(parameter) for parameter in found["fixed-nws"].parameters]

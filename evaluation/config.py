@@ -110,6 +110,9 @@ class ExperimentConfig(BaseModel):
     )
     embedders: Specs = ("minilm",)
     retrievers: Specs = ("dense", "bm25", "hybrid")
+    readers: Specs = Field(
+        ("chunk",), description="What is read for each hit, beside the chunk itself: neighbours, lines, merge …"
+    )
     measures: Annotated[tuple[str, ...], Field(min_length=1)] = DEFAULT_MEASURES
     k: tuple[Annotated[int, Field(gt=0)], ...] = Field(
         (), description="Cutoffs of nDCG, precision, recall and hit; MRR and MAP take the largest. Others are kept."

@@ -1,4 +1,4 @@
-"""The five kinds of plug-ins, and where each is registered."""
+"""The kinds of plug-ins, and where each is registered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from chunkers.errors import UsageError
 from chunkers.plugins import Registry, nearest
 
-KINDS = ("chunker", "embedder", "retriever", "dataset", "measure")
+KINDS = ("chunker", "embedder", "retriever", "reader", "dataset", "measure")
 
 
 def registry_of(kind: str) -> Registry[Any]:
@@ -20,6 +20,10 @@ def registry_of(kind: str) -> Registry[Any]:
         from indexing.registry import ENCODERS, RETRIEVERS
 
         return ENCODERS if kind == "embedder" else RETRIEVERS
+    if kind == "reader":
+        from indexing.readers.registry import READERS
+
+        return READERS
     if kind == "dataset":
         from ground_truth.registry import DATASETS
 

@@ -124,6 +124,7 @@ Scores = Mapping[str, Mapping[str, float]]
 """query id → measure name → value; a value that is undefined for a query is NaN and is counted."""
 
 
+_READ = " + "
 NO_STAGE = "–"
 """In place of an embedder and a retriever, where a span run stands for the whole pipeline."""
 
@@ -140,6 +141,15 @@ class CellKey(NamedTuple):
     def of_span_run(cls, dataset: str, name: str) -> CellKey:
         """Return the key of a span run: what some tool returned, whatever it is made of."""
         return cls(dataset, name, NO_STAGE, NO_STAGE)
+
+    def read_by(self, reader: str) -> CellKey:
+        """Return the key of the same ranking under a reader, which stands beside the chunker."""
+        return self._replace(chunker=f"{self.chunker}{_READ}{reader}")
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a reader decides what is read."""
+        return _READ in self.chunker
 
     @property
     def is_span_run(self) -> bool:

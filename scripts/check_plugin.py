@@ -57,6 +57,11 @@ def _check(kind: str, spec: str) -> Sequence[Finding]:
         from indexing.registry import RETRIEVERS
 
         return check_retriever(RETRIEVERS.create(spec))
+    if kind == "reader":
+        from indexing.readers.contract import check_reader
+        from indexing.readers.registry import READERS
+
+        return check_reader(READERS.create(spec))
     if kind == "dataset":
         from ground_truth.contract import check_dataset
         from ground_truth.registry import DATASETS

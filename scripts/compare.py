@@ -40,6 +40,9 @@ Examples:
 @click.option("--match-size", metavar="UNIT=N", help="Choose every chunker's limit for this mean size, e.g. nws=1200.")
 @click.option("--embedder", "embedders", multiple=True, metavar="SPEC", help="Embedders; `chunkbench list embedders`.")
 @click.option("--retriever", "retrievers", multiple=True, metavar="SPEC", help="Retrievers, e.g. dense, bm25.")
+@click.option(
+    "--reader", "readers", multiple=True, metavar="SPEC", help="What is read around hits: merge, lines, file."
+)
 @click.option("--measure", "measures", multiple=True, metavar="NAME", help="Measures, e.g. ndcg@10, recall@4000tok.")
 @click.option(
     "-k", "k", multiple=True, type=click.IntRange(min=1), help="Cutoffs of nDCG, precision, recall, hit, MRR and MAP."
@@ -166,7 +169,15 @@ def _show_lexical_first(session: Session) -> None:
     if is_quiet() or not missing or len(lexical) in (0, len(config.retrievers)):
         return
     first = session.with_config(
-        config.model_copy(update={"retrievers": lexical, "embedders": config.embedders[:1], "spans": (), "tools": ()})
+        config.model_copy(
+            update={
+                "retrievers": lexical,
+                "embedders": config.embedders[:1],
+                "spans": (),
+                "tools": (),
+                "readers": ("chunk",),
+            }
+        )
     )
     with shown_progress() as progress:
         results = run_experiment(first, make_executor(config.run.engine, config.run.jobs), progress=progress)

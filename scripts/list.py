@@ -10,7 +10,7 @@ import click
 
 from chunkers.plugins import Parameter
 
-_KINDS = ("chunkers", "embedders", "retrievers", "datasets", "measures", "rules")
+_KINDS = ("chunkers", "embedders", "retrievers", "readers", "datasets", "measures", "rules")
 _ONLY_IN_JSON = {
     "aliases",
     "citation",
@@ -31,7 +31,7 @@ _ONLY_IN_JSON = {
 @click.argument("kind", type=click.Choice(_KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, with all that is known of each.")
 def command(*, kind: str, as_json: bool) -> None:
-    """Print every chunker, embedder, retriever, dataset, measure or overlap rule, with its parameters and defaults."""
+    """Print every plug-in of a kind, or every overlap rule, with its parameters and defaults."""
     rows = _rows(kind)
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
 from evaluation.experiment.loaded_dataset import LoadedDataset
-from evaluation.experiment.records import HITS_SHOWN, FinishedCell
+from evaluation.experiment.records import HITS_SHOWN, FinishedCell, hidden_parts
 from evaluation.experiment.session import Session
 from evaluation.experiment.span_places import Place, PlaceFinder, SpanRun
 from evaluation.experiment.span_runs import NamedFile, read_span_runs
@@ -18,7 +18,7 @@ from evaluation.experiment.span_scoring import score_spans, scores_spans
 from evaluation.experiment.tool_runs import run_tool
 from evaluation.measures.measure import Measure
 from evaluation.results.facts import JudgementFacts, SearchFacts
-from evaluation.results.types import CellRecord, HitRecord
+from evaluation.results.types import CellRecord, HiddenPart, HitRecord
 from evaluation.tools.asking import ToolError
 from evaluation.tools.registry import make_tool
 from evaluation.types import CellKey
@@ -36,7 +36,7 @@ def contestants(session: Session) -> list[Contestant]:
     config = session.config
     if not config.spans and not config.tools:
         return []
-    _check_headline(session)
+    check_headline(session)
     found: list[Contestant] = []
     tools = [make_tool(text, timeout=config.tool_timeout) for text in config.tools]
     for spec in config.datasets:
@@ -72,11 +72,17 @@ def span_record(
     scored = score_spans([each for each in measures if scores_spans(each)], loaded, run, budgets=budgets)
     finder = PlaceFinder(loaded)
     texts: dict[str, str] = {}
+    hidden: dict[tuple[str, str], tuple[HiddenPart, ...]] = {}
     hits: dict[str, tuple[HitRecord, ...]] = {}
     for query in loaded.dataset.queries:
         shown = list(run.places.get(query.id, ()))[:HITS_SHOWN]
         hits[query.id] = tuple(_hit(finder, place, rank) for rank, place in enumerate(shown, start=1))
         texts |= {_place_id(place): _text(loaded, place) for place in shown}
+        hidden |= {
+            (key.dataset, _place_id(place)): parts
+            for place in shown
+            if (parts := hidden_parts(loaded, place.file, place.start, place.end))
+        }
     queries = loaded.dataset.queries
     empty = sum(not run.places.get(query.id) for query in queries)
     counts = {"queries_without_places": float(empty), **run.diagnostics}
@@ -94,14 +100,16 @@ def span_record(
         curve=scored.curve,
         hits=hits,
     )
-    return FinishedCell(record, texts)
+    return FinishedCell(record, texts, hidden)
 
 
-def _check_headline(session: Session) -> None:
+def check_headline(session: Session) -> None:
+    """Raise unless the headline is a measure that cells without chunk ids have."""
     headline = next(each for each in session.measures if each.name == session.config.headline)
     if not scores_spans(headline):
+        needs = ", ".join(sorted(headline.needs - {"text"}))
         raise UsageError(
-            f"{headline.name} needs {', '.join(sorted(headline.needs - {'text'}))}, and a span run has places only: "
+            f"{headline.name} needs {needs}, and span runs and readers have places only: "
             "choose a headline on text, such as naurc@4000tok"
         )
 

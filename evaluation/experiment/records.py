@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from chunkers.languages import language_of
 from evaluation.experiment import stages
-from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.session import Session
 from evaluation.results.types import CellRecord, GoldLines, HiddenPart, HitRecord, QueryRecord
@@ -101,7 +101,11 @@ def _text(loaded: LoadedDataset, chunks: ChunkTable, row: int) -> str:
 def _hidden(loaded: LoadedDataset, chunks: ChunkTable, row: int) -> tuple[HiddenPart, ...]:
     columns = chunks.columns
     file = chunks.files[columns["file"][row]]
-    start, end = int(columns["start"][row]), int(columns["end"][row])
+    return hidden_parts(loaded, file, int(columns["start"][row]), int(columns["end"][row]))
+
+
+def hidden_parts(loaded: LoadedDataset, file: CorpusFile, start: int, end: int) -> tuple[HiddenPart, ...]:
+    """Return the characters of a shown text that no index shows."""
     inside = [(max(low, start), min(high, end)) for low, high in loaded.hidden_ranges(file).tolist()]
     data = loaded.read(file)
     return tuple(

@@ -14,6 +14,7 @@ from evaluation.experiment.environment import environment
 from evaluation.experiment.executors import Executor
 from evaluation.experiment.offsets import averaged, offset_specs, with_offsets
 from evaluation.experiment.progress import Progress
+from evaluation.experiment.read_cells import make_readers, read_record
 from evaluation.experiment.records import cell_record, query_records
 from evaluation.experiment.session import Session
 from evaluation.measures.declared import own_facts
@@ -56,7 +57,7 @@ def run_experiment(
     progress = progress or Progress()
     config = session.config
     offsets = offset_specs(session)
-    given, others = session, contestants(session)
+    given, others, readers = session, contestants(session), make_readers(session)
     session = with_offsets(session, offsets)
     loaded = [session.dataset(spec) for spec in config.datasets]
     cells = session.cells[shard.number - 1 :: shard.of] if shard else session.cells
@@ -76,10 +77,16 @@ def run_experiment(
             records.append(finished.record)
             texts |= finished.texts
             hidden |= finished.hidden
+    for spec, base in [(spec, base) for spec in readers for base in list(records)]:
+        finished = read_record(given, base, readers[spec], key=base.key.read_by(spec))
+        records.append(finished.record)
+        texts |= finished.texts
+        hidden |= finished.hidden
     for other in others[shard.number - 1 :: shard.of] if shard else others:
         finished = contestant_record(given, other)
         records.append(finished.record)
         texts |= finished.texts
+        hidden |= finished.hidden
     return with_statistics(
         Results(
             config=config,

@@ -34,6 +34,7 @@ def cautions(results: Results, views: Sequence[View]) -> list[str]:
             _budget,
             _fallbacks,
             _offsets,
+            _cut_answers,
             _drops,
         ):
             found |= {each: [] for each in check(view)}
@@ -133,6 +134,21 @@ def _offsets(view: View) -> Iterator[str]:
                 f"{view.setting.title}: {row.chunker} is a mean over {len(means)} first cuts, which range "
                 f"from {low} to {high}."
             )
+
+
+def _cut_answers(view: View) -> Iterator[str]:
+    """Say where a tool answered more than was read, and where a file holds queries that were not drawn."""
+    for row in view.rows:
+        counts = row.cell.search.diagnostics
+        answers, places = int(counts.get("answers_cut_off", 0)), int(counts.get("places_cut_off", 0))
+        if answers:
+            yield (
+                f"{row.chunker} answered {plural(answers, 'query')} with more than {view.config.depth:,} places: "
+                f"{places:,} were not read."
+            )
+        if counts.get("rows_not_drawn"):
+            rows = f"{int(counts['rows_not_drawn']):,} rows"
+            yield f"{rows} of the span run {row.chunker} are about queries that were not drawn."
 
 
 def _drops(view: View) -> Iterator[str]:

@@ -68,10 +68,10 @@ def _axes(cells: Iterable[CellKey], configs: Sequence[ExperimentConfig]) -> dict
     found = {}
     cells = list(cells)
     for place, axis in enumerate(_AXES):
-        used = {key[place] for key in cells if not key.is_span_run or axis == "datasets"}
+        used = {key[place] for key in cells if not (key.is_span_run or key.is_read) or axis == "datasets"}
         named = [spec for config in configs for spec in getattr(config, axis) if spec in used]
         found[axis] = tuple(dict.fromkeys([*named, *sorted(used)]))
-    for others in ("spans", "tools"):
+    for others in ("readers", "spans", "tools"):
         found[others] = tuple(dict.fromkeys(spec for config in configs for spec in getattr(config, others)))
     return {name: specs for name, specs in found.items() if specs or name not in _AXES}
 
