@@ -48,9 +48,9 @@ def _worlds() -> Iterator[tuple[list[Stretch], _Files]]:
     random_ = random.Random(7)  # noqa: S311 - examples, not secrets
     for number in range(_WORLDS):
         files = _Files(1 + number % 4)
-        every = [(file, *map(int, row)) for file in range(3) for row in files.chunks(file)]
+        every = [Stretch(file, int(start), int(end), 0) for file in range(3) for start, end in files.chunks(file)]
         found = random_.sample(every, random_.randint(0, len(every)))
-        yield [Stretch(*each, rank) for rank, each in enumerate(found)], files
+        yield [each._replace(hit=rank) for rank, each in enumerate(found)], files
 
 
 def _inside(reader: Reader) -> Iterator[str]:
