@@ -16,7 +16,7 @@ from chunkers.types import Piece, SizeUnit, SourceFile
 from evaluation.experiment.chunk_table import (
     ChunkTable,
     ChunkTexts,
-    FileKey,
+    CorpusFile,
     build_chunks,
     load_chunks,
     save_chunks,
@@ -35,7 +35,7 @@ def build(tmp_path: Path) -> Build:
                 (tmp_path / repo / path).parent.mkdir(parents=True, exist_ok=True)
                 (tmp_path / repo / path).write_text(text)
 
-        def ruler_of(file: FileKey, unit: SizeUnit) -> Ruler:
+        def ruler_of(file: CorpusFile, unit: SizeUnit) -> Ruler:
             return ruler((tmp_path / file.repo / file.path).read_bytes(), unit)
 
         made = chunker or CHUNKERS.create("fixed-lines:lines=1")
@@ -161,7 +161,7 @@ def test_texts_are_slices_with_their_headers(build: Build, tmp_path: Path) -> No
         {"r": {"a.py": "a = 1\nb = 2\n", "b.py": "c = 3\n"}}, CHUNKERS.create("fixed-lines:lines=1,header=path")
     )
 
-    def show(file: FileKey, start: int, end: int) -> bytes:
+    def show(file: CorpusFile, start: int, end: int) -> bytes:
         return (tmp_path / file.repo / file.path).read_bytes()[start:end]
 
     texts = ChunkTexts(table, range(1, 3), show)

@@ -13,7 +13,8 @@ import pytest
 
 from evaluation.config import ExperimentConfig, make_config
 from evaluation.experiment import loaded_dataset, stages
-from evaluation.experiment.chunk_table import FileKey
+from evaluation.experiment.chunk_table import CorpusFile
+from evaluation.experiment.estimate import estimated_seconds
 from evaluation.experiment.executors import Serial
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.run import run_experiment
@@ -127,10 +128,23 @@ def test_the_rulers_of_the_files_used_last_are_kept(
     monkeypatch.setattr(loaded_dataset, "_RULERS_KEPT", 3)
     session = Session.resolve(config_of(repository), tmp_path / "cache")
     loaded = session.dataset(session.config.datasets[0])
-    a, b, c, d = (FileKey("code", f"{name}.py", "python") for name in ("apple", "bolt", "candle", "drum"))
+    a, b, c, d = (CorpusFile("code", f"{name}.py", "python") for name in ("apple", "bolt", "candle", "drum"))
     first = {file: loaded.ruler(file, "tokens") for file in (a, b, c)}
     assert all(loaded.ruler(file, "tokens") is first[file] for file in (b, c, a))
     loaded.ruler(d, "tokens")
     assert loaded.ruler(a, "tokens") is first[a]
     assert loaded.ruler(c, "tokens") is first[c]
     assert loaded.ruler(b, "tokens") is not first[b]
+
+
+def test_time_is_estimated_from_the_speed_that_was_seen(repository: Path, tmp_path: Path) -> None:
+    """Texts of every kind of an embedder over its rate; an embedder without a rate makes it unknown."""
+    config = config_of(repository, embedders=["hashing", "hashing:dimensions=64"])
+    session = Session.resolve(config, tmp_path / "cache")
+    run_experiment(Session.resolve(config_of(repository), tmp_path / "cache"), Serial())
+    rate = session.embeddings.rate(session.encoder("hashing"))
+    assert rate
+    left = {("hashing", "document"): 100, ("hashing", "query"): 50, ("hashing:dimensions=64", "document"): 0}
+    assert estimated_seconds(session, left, []) == pytest.approx(150 / rate)
+    assert estimated_seconds(session, left | {("hashing:dimensions=64", "query"): 1}, []) is None
+    assert estimated_seconds(session, {}, []) == 0

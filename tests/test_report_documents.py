@@ -59,6 +59,8 @@ def test_the_wide_table_has_every_measure() -> None:
         means = [cell.measures[measure].mean for cell in results.cells]
         best += means.count(max(mean for mean in means if mean is not None))
     assert len(view.fair) == 3
+    assert "p95" in text
+    assert "p95" not in _printed(results, width=100)
     assert text.count("★") == best + 1  # the legend has one too
 
 
