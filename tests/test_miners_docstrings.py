@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from chunkers.errors import UsageError
 from chunkers.sources import walk
 from chunkers.types import SourceFile
+from evaluation.experiment.loaded_dataset import load_dataset
 from ground_truth.datasets.installed import Installed
-from ground_truth.fingerprint import dataset_fingerprint
 from ground_truth.miners.definitions import hidden_docstrings
 from ground_truth.miners.docstrings import mine_docstrings
 from ground_truth.miners.query_text import query_text, unfit
@@ -56,6 +56,24 @@ SOURCE = textwrap.dedent(
             return self
     '''
 )
+
+
+class _Given:
+    """A loader of a dataset that is in memory."""
+
+    version = "1"
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+
+    def load(self) -> Dataset:
+        """Return it."""
+        return self.dataset
+
+
+def dataset_fingerprint(dataset: Dataset) -> str:
+    """Return the hash of all of it."""
+    return load_dataset("given", _Given(dataset), duplicates="keep", limit=None, seed=0).fingerprint
 
 
 def python(text: str) -> SourceFile:

@@ -52,6 +52,7 @@ def test_scores_are_in_their_units() -> None:
     assert score("ndcg@5", 0.4567) == "45.7"
     assert score("ndcg@5", -0.4567, signed=True) == "−45.7"
     assert score("tokens_to_recall(0.5)", 1234.5) in {"1,234", "1,235"}
+    assert [score("kendall_tau", value) for value in (0.5, 0.123456, -0.25, 0.0)] == ["0.5", "0.123", "−0.25", "0"]
     assert score("ndcg@5", None) == score("ndcg@5", math.nan) == "–"
     assert span("ndcg@5", 0.1, 0.25) == "10.0 … 25.0"
     for low, high in ((None, 0.1), (0.1, None), (math.nan, 0.1), (0.1, math.nan)):
