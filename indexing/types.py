@@ -22,12 +22,25 @@ Run = Mapping[str, Sequence[Hit]]
 """query id → results, best first, ties already broken."""
 
 
+class RowPlace(NamedTuple):
+    """Where a chunk of a search space is from."""
+
+    repo: str
+    path: str
+    start_line: int
+    """Counted from 1; so is end_line, which is inclusive."""
+    end_line: int
+    language: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class SearchSpace:
     """The chunks that are searched, ordered by repository, path, start and end byte: position breaks ties."""
 
     texts: Sequence[str]
     vectors: Vectors | None = None
+    places: Sequence[RowPlace] | None = None
+    """Where each chunk is from, for retrievers that look at paths; None where a space is made of plain texts."""
 
 
 @dataclass(frozen=True, slots=True)

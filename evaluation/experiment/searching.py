@@ -15,6 +15,7 @@ from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.ranking_depth import ranks_to_keep
+from evaluation.experiment.row_places import RowPlaces
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
 from evaluation.results.facts import SearchFacts, Truncation
 from indexing.embedding_cache import EmbeddingCache, text_keys
@@ -60,16 +61,18 @@ def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
         if not asked:
             continue
         texts = ChunkTexts(chunks, rows, loaded.visible)
+        places = RowPlaces(chunks, rows)
         words = [query.text for query in asked]
         started = time.perf_counter()
         if how.retriever.uses_vectors:
             keys = text_keys(texts)
-            space = SearchSpace(texts, how.embeddings.embed(how.encoder, texts, kind="document", keys=keys))
+            vectors = how.embeddings.embed(how.encoder, texts, kind="document", keys=keys)
+            space = SearchSpace(texts, vectors, places)
             batch = QueryBatch(words, how.embeddings.embed(how.encoder, words, kind="query"))
             if how.encoder.max_tokens is not None:
                 lengths.append(how.embeddings.token_counts(how.encoder, texts, keys=keys))
         else:
-            space, batch = SearchSpace(texts), QueryBatch(words)
+            space, batch = SearchSpace(texts, places=places), QueryBatch(words)
         embedded = time.perf_counter()
         found = how.retriever.search(space, batch, depth=how.depth)
         keep = ranks_to_keep(chunks, rows, found, budgets=how.budgets, sizes=sizes)
