@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
-from evaluation.measures.registry import parse_measure
+from evaluation.measures.declared import MeasureFacts, declared
+from evaluation.measures.registry import parse_measure, remember_measure
 from evaluation.report.cautions import cautions
 from evaluation.report.formats import is_published, joined, measure_of, named, number, p_value, plural, sparkline
 from evaluation.report.verdict import sentences, verdict
@@ -264,6 +265,16 @@ def test_the_order_that_changes_with_budget_or_kind_is_a_caution() -> None:
     assert by_kind in said
     rare = dataclasses.replace(results, queries=few)
     assert not any("kind of query" in each for each in cautions(rare, views(rare)))
+
+
+def test_a_measure_of_ones_own_is_in_its_own_unit() -> None:
+    """A plain number has no points: amounts stand as they are, and the measure's own words explain them."""
+    words = ("cost", "cost", "cost", "what it costs", "what an answer costs", "here")
+    remember_measure(declared(MeasureFacts(*words, "number", "lower", 0.0, None, comparable=True)))
+    said = _said(simulated_results(headline="cost", edges=(0.3, 0.0, 0.25, 0.2)))
+    assert said.startswith("fixed-lines:lines=50 is best. In cost (what an answer costs; less is better), ")
+    assert re.search(r": 0\.\d+ behind the best \(0\.\d+ … 0\.\d+\), each of 8 repositories counting once", said)
+    assert "points" not in said
 
 
 def _claims(view: View, said: str) -> None:

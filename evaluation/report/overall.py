@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluation.report.formats import MINUS, MOST_NAMED, joined, measure_of, named, plural, score, span, with_unit
+from evaluation.report.formats import MINUS, MOST_NAMED, joined, measure_of, named, score, span, with_unit
 from evaluation.report.tables import Table
 from evaluation.report.view import MAY_BE_BEST, View
 from evaluation.results.types import Interaction, Overall, Results
@@ -31,13 +31,13 @@ def overall_sentences(results: Results, views: Sequence[View]) -> list[str]:
         said.append(depends)
     if found.interaction is not None:
         said.append(_interaction(found.interaction, found))
-    said.append(f"(Corrected for all {count} settings; a setting by itself, as below, may rule out more.)")
+    said.append(f"(Corrected for {_all(count)}; a setting by itself, as below, may rule out more.)")
     return said
 
 
 def _who(found: Overall, count: int) -> str:
     may, out = found.may_be_best, found.excluded
-    over = f"Over all {plural(count, 'setting')}: "
+    over = f"Over {_all(count)}: "
     if len(may) == 1 and len(out) == len(found.chunkers) - 1:
         return f"{over}{may[0]} is best in every one."
     if len(may) == len(found.chunkers):
@@ -47,6 +47,10 @@ def _who(found: Overall, count: int) -> str:
         return f"{over}no chunker may be best in every one{rest}: the best depends on the setting."
     rest = f"; {joined(out) if len(out) <= MOST_NAMED else f'{len(out)} others'} in none" if out else ""
     return f"{over}{named(may, 'or')} may be best in every one{rest}."
+
+
+def _all(count: int) -> str:
+    return "both settings" if count == 2 else f"all {count} settings"
 
 
 def _depends(found: Overall) -> str:
