@@ -124,7 +124,7 @@ def test_a_sample_through_the_real_command(tmp_path: Path) -> None:
 
 
 def test_grammars_that_are_unsafe_are_not_used() -> None:
-    """D's scanner ends the process on some bytes, and COBOL's never returns: their files are cut by lines, and counted."""
+    """D's scanner ends the process on some bytes, COBOL's never returns: their files are cut by lines, and counted."""
     for language in sorted(UNSAFE_GRAMMARS):
         source = SourceFile("x", b"\xf5~3\x7f~\x04.\xa1" * 300, language)
         assert Cast(size=50).fallback(source) == f"no grammar for {language}"
