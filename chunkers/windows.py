@@ -119,8 +119,12 @@ class Windows:
         self._merge(level, first, end)
 
     def _begin(self, level: Level, start: int) -> None:
-        self.starts.append(start)
-        self.levels.append(level)
+        if self.starts and (start <= self.starts[-1] or start >= len(self.data)):
+            # Some grammars place a node where the last one began, or at the end: a window there would hold nothing.
+            self.levels[-1] = level
+        else:
+            self.starts.append(start)
+            self.levels.append(level)
         if self.atoms is not None:
             self.atoms.append(start)
         self._room = self.counts[start] + self.limit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -363,3 +364,15 @@ def test_a_definition_below_an_empty_first_line_begins_at_its_own_line() -> None
             (0, len(lead)),
             (len(lead), len(source.data)),
         ]
+
+
+@pytest.mark.parametrize("spec", ["cast:size=1", "cast:size=40", "code-chunk:size=1,header=false,overlap=0"])
+def test_a_grammar_that_places_nodes_at_one_byte_gives_no_empty_piece(spec: str) -> None:
+    """Smali's parser puts several nodes where one begins, and some at the end of the file: pieces still tile it."""
+    rng = random.Random(1)
+    chunker = CHUNKERS.create(spec)
+    for _ in range(150):
+        data = bytes(rng.choice(b"abc.:;#\n \t\"'()[]{}\xff\xc3\xa9->.method\n") for _ in range(200))
+        pieces = chunker.split(SourceFile("a.smali", data, "smali"))
+        assert all(piece.start < piece.end for piece in pieces)
+        assert b"".join(data[piece.start : piece.end] for piece in pieces) == data
