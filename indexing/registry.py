@@ -29,5 +29,6 @@ RETRIEVERS: Registry[Retriever] = Registry(
         "hybrid": Entry("indexing.hybrid:Hybrid", "dense and bm25 fused: reciprocal rank, or weighted"),
         "mmr": Entry("indexing.diversity:MMR", "dense, reordered by maximal marginal relevance"),
         "dartboard": Entry("indexing.diversity:Dartboard", "dense, reordered by relevant information gain: sigma=…"),
+        "rerank": Entry("indexing.rerank:Rerank", "the best hits read again by a cross-encoder: model=FOLDER"),
     },
 )

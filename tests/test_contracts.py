@@ -54,9 +54,9 @@ def test_our_embedders_keep_their_contract(name: str) -> None:
     assert problems(check_embedder(ENCODERS.create(name))) == {}
 
 
-@pytest.mark.parametrize("name", sorted(RETRIEVERS.builtin))
+@pytest.mark.parametrize("name", sorted(RETRIEVERS.builtin.keys() - {"rerank"}))
 def test_our_retrievers_keep_their_contract(name: str) -> None:
-    """Every retriever."""
+    """Every retriever that works without a model of the user's."""
     assert problems(check_retriever(RETRIEVERS.create(name))) == {}
 
 

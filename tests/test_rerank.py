@@ -1,0 +1,95 @@
+"""The cross-encoder that reads the best hits again, with a tiny model made here."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+from chunkers.errors import UsageError
+from indexing.bm25 import BM25
+from indexing.contract import check_retriever
+from indexing.encoders.minilm import packaged_model
+from indexing.registry import RETRIEVERS
+from indexing.types import QueryBatch, SearchSpace
+
+TEXTS = ["def read(path): return path", "class Server: read", "read " * 200, "nothing here", "def write(path): read"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a small cross-encoder: random weights, a real tokenizer, a window of 64 tokens."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification
+
+    target = tmp_path_factory.mktemp("cross")
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
+        shutil.copy(packaged_model() / name, target)
+    torch.manual_seed(0)
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    config = BertConfig(vocab_size=30522, max_position_embeddings=64, num_labels=1, initializer_range=0.8, **shape)
+    BertForSequenceClassification(config).save_pretrained(target)
+    return target
+
+
+def test_the_pool_is_ordered_by_the_model(folder: Path) -> None:
+    """The first hits are those of the library's scores, the rest stays in the order in which it was found."""
+    from sentence_transformers import CrossEncoder
+
+    space, queries = SearchSpace(TEXTS), QueryBatch(["read the path"])
+    found = [hit.position for hit in BM25().search(space, queries, depth=5)[0]]
+    model = CrossEncoder(str(folder), device="cpu", max_length=64)
+    scores = model.predict([("read the path", TEXTS[row]) for row in found[:3]], show_progress_bar=False)
+    expected = [row for _, row in sorted(zip(scores, found[:3], strict=True), reverse=True)] + found[3:]
+    retriever = RETRIEVERS.create(f"rerank:model={folder},pool=3")
+    assert [hit.position for hit in retriever.search(space, queries, depth=5)[0]] == expected
+    assert [hit.position for hit in retriever.search(space, queries, depth=2)[0]] == expected[:2]
+    seen = retriever.diagnostics(space, queries, depth=5)
+    assert (seen["rerank_pairs"], seen["rerank_window"]) == (3, 64)
+    assert 0 < seen["rerank_cut_off"] < 1
+
+
+@pytest.mark.parametrize("first", ["bm25", "dense", "hybrid"])
+def test_it_keeps_the_contract_of_retrievers(folder: Path, first: str) -> None:
+    """Whatever finds the hits, the contract of retrievers holds."""
+    retriever = RETRIEVERS.create(f"rerank:model={folder},first={first}")
+    assert [finding for finding in check_retriever(retriever) if finding.problem] == []
+
+
+def test_a_model_that_changed_is_another_retriever(folder: Path, tmp_path: Path) -> None:
+    """The version follows the files of the model, not its folder."""
+    other = tmp_path / "copy"
+    shutil.copytree(folder, other)
+    same = RETRIEVERS.create(f"rerank:model={other}").version
+    assert same == RETRIEVERS.create(f"rerank:model={folder}").version
+    changed = tmp_path / "changed"
+    shutil.copytree(folder, changed)
+    (changed / "vocab.txt").write_text("other")
+    assert RETRIEVERS.create(f"rerank:model={changed}").version != same
+
+
+def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
+    """No folder, or a folder without a model: one line each."""
+    space, queries = SearchSpace(TEXTS), QueryBatch(["read"])
+    for spec in ("rerank", "rerank:model=no-such-folder"):
+        with pytest.raises(UsageError, match="rerank needs the folder of a cross-encoder"):
+            RETRIEVERS.create(spec).search(space, queries, depth=5)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="cannot load this cross-encoder"):
+        RETRIEVERS.create(f"rerank:model={tmp_path / 'empty'}").search(space, queries, depth=5)
+    for spec in ("rerank:pool=0", "rerank:window=3"):
+        with pytest.raises(UsageError, match="must be"):
+            RETRIEVERS.create(spec)
+
+
+def test_it_is_compared_as_any_retriever(chunkbench: Command, repository: Path, tmp_path: Path, folder: Path) -> None:
+    """A comparison with it has its cost beside the scores."""
+    done = chunkbench(
+        *("compare", repository, "--annotations", tmp_path / "gold.jsonl", "--chunker", "fixed-lines:lines=6"),
+        *("--retriever", f"rerank:model={folder},pool=5", "--retriever", "bm25", "--embedder", "hashing"),
+        *("--engine", "serial", "--json", "--out", tmp_path / "out", "--measure", "recall@400tok"),
+    )
+    assert done.code == 0, done.err
+    assert done.json["cells"][0]["chunks"]["rerank_pairs"] == 16 * 5
