@@ -255,6 +255,38 @@ def test_views_of_an_agent_are_a_span_run_in_the_order_read(
         assert 0 < one.json["per_query"]["apple0"]["recall@4000tok"] < 1
 
 
+def test_a_span_run_stands_beside_chunkers(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """One row in every setting, compared with every chunker; it may be the baseline; parts of a run merge."""
+    run = write(tmp_path / "run.jsonl", [place(f"{word}0", file=f"{word}.py") for word in ("apple", "bolt", "drum")])
+    shared = (
+        *("compare", repository, "--annotations", tmp_path / "gold.jsonl", "--embedder", "hashing"),
+        *("--chunker", "fixed-lines:lines=6", "--chunker", "cast:size=120", "--retriever", "bm25"),
+        *("--retriever", "dense", "--engine", "serial", "--spans", f"mine={run}", "--measure", "ndcg@5"),
+    )
+    done = chunkbench(*shared, "--json", "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert [cell["chunker"] for cell in done.json["cells"]].count("mine") == 1
+    for retriever in ("bm25", "dense"):
+        rows = [row for row in done.json["comparisons"] if row["retriever"] == retriever]
+        pairs = {frozenset((row["a"], row["b"])) for row in rows if row["measure"] == "naurc@4000tok"}
+        assert len(pairs) == 3
+        assert not any("mine" in (row["a"], row["b"]) for row in rows if row["measure"] == "ndcg@5")
+    assert not any("mine" in (row["a"], row["b"], row["chunker"]) for row in done.json["other_axes"])
+    based = chunkbench(*shared, "--out", tmp_path / "based", "--baseline", "mine")
+    assert based.code == 0, based.err
+    assert " mine " in based.out
+    for number in (1, 2):
+        assert chunkbench(*shared, "--shard", f"{number}/2", "--out", tmp_path / f"part{number}").code == 0
+    merged = chunkbench("report", tmp_path / "part1", tmp_path / "part2", "--out", tmp_path / "all", "--json")
+    assert merged.code == 0, merged.err
+    assert merged.json["config"]["chunkers"] == done.json["config"]["chunkers"]
+    means = [
+        {cell["chunker"] + cell["retriever"]: cell["measures"] for cell in each["cells"]}
+        for each in (done.json, merged.json)
+    ]
+    assert means[0] == means[1]
+
+
 def brute_force(
     units: list[list[int]],
     hidden: list[np.ndarray],

@@ -89,9 +89,9 @@ def _median_summary(measure: Measure, values: np.ndarray) -> MeasureSummary:
 
 def _compare(results: Results, group: Alternatives) -> Iterator[ComparisonRecord]:
     config, clusters = results.config, results.clusters_of(group.setting.dataset)
-    family = config.baseline if group.axis == "chunker" and config.baseline in group.names else "all"
     for name, (names, scores) in _scored(config, group):
         measure = parse_measure(name)
+        family = config.baseline if group.axis == "chunker" and config.baseline in names else "all"
         found = compare_pairs(
             scores,
             clusters,
