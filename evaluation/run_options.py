@@ -23,6 +23,9 @@ class RunOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     out: str | None = Field(default=None, description="Results folder; results/NAME-HASH where none is named.")
+    write_spans: str | None = Field(
+        default=None, description="A file into which every ranking is written, as a span run under the cell's name."
+    )
     engine: str = Field(default="processes", description="serial, processes, ray or ray://HOST:PORT.")
     jobs: int | None = Field(default=None, gt=0, description="Processes; all cores where no number is named.")
     overwrite: Overwrite = Field(

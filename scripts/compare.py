@@ -67,9 +67,7 @@ Examples:
     "--tool", "tools", multiple=True, metavar="NAME=COMMAND", help="A tool to ask every query; or ripgrep, grep-read."
 )
 @click.option("--tool-timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for one answer [60].")
-@click.option(
-    "--write-spans", type=click.Path(path_type=Path), metavar="FILE", help="Write every ranking as a span run."
-)
+@click.option("--write-spans", type=click.Path(), metavar="FILE", help="Write every ranking as a span run.")
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many queries of each dataset, drawn by seed.")
@@ -99,7 +97,6 @@ def command(
     *,
     targets: tuple[Path, ...],
     annotations: Path | None,
-    write_spans: Path | None,
     **options: Any,  # noqa: ANN401 - the keys of the experiment, as click read them
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, repositories, a folder of clones, or the embedded dataset."""
@@ -107,6 +104,7 @@ def command(
     from evaluation.experiment.matching import match_sizes
     from evaluation.experiment.run import ExperimentShard, run_experiment
     from evaluation.experiment.session import Session
+    from evaluation.experiment.span_writing import write_spans
     from evaluation.report.build import write_report
     from evaluation.results.document import to_json
     from evaluation.results.folder import check_output, write_results
@@ -140,10 +138,8 @@ def command(
         )
     write_results(results, folder)
     write_report(results, folder)
-    if write_spans is not None:
-        from evaluation.experiment.span_writing import write_spans as write
-
-        note(f"{write(session, write_spans)} runs in {write_spans}")
+    if run.write_spans is not None:
+        note(f"{write_spans(session, Path(run.write_spans))} runs in {run.write_spans}")
     if run.show == "json":
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
     else:
