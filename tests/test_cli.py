@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -147,6 +148,8 @@ def test_ctrl_c_while_workers_start_is_one_word(repository: Path, tmp_path: Path
         start_new_session=True,
         cwd=Path(__file__).parents[1],
         env={**os.environ, "CHUNKBENCH_CACHE": str(tmp_path / "cache")},
+        # A test run in the background of a shell ignores Ctrl-C, and its children would inherit that.
+        preexec_fn=functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no threads here
     )
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     while process.poll() is None and len(children.read_text().split()) < 3:  # the tracker and both workers

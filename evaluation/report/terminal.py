@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evaluation.report.formats import number, score, span, sparkline
@@ -16,18 +17,25 @@ if TYPE_CHECKING:
 
 _NARROW_MEASURES = 2
 """Measures beside the headline that fit 100 columns."""
+_MOST_COLUMNS = 6
+"""Settings that fit beside each other."""
 _SPARK = 10
 
 
 def render_table(results: Results, *, wide: bool = False) -> Group:
-    """Return a table per setting, best chunker first; narrow ones fit 100 columns, wide ones show every measure."""
+    """Return a table per dataset, best chunker first, within 100 columns; wide: per setting, with every measure."""
     from rich.console import Group
     from rich.text import Text
 
     parts: list[Table | Text] = []
     explained: dict[str, None] = {}
-    for view in views(results):
-        if view.rows:
+    found = views(results)
+    together = {} if wide else _together(found)
+    for view in found:
+        if view.setting.dataset in together:
+            if view is together[view.setting.dataset][0]:
+                parts.append(_matrix(together[view.setting.dataset]))
+        elif view.rows:
             parts.append(_table(view, results, wide=wide))
         parts.extend(
             Text(f"not cut by {row.chunker}: {row.cell.chunks.failed_words}", style="red", overflow="fold")
@@ -43,6 +51,56 @@ def render_table(results: Results, *, wide: bool = False) -> Group:
             explained |= dict.fromkeys(new)
             parts.extend([Text("\n".join(new), style="dim")] if new else [])
     return Group(*parts)
+
+
+def _together(found: Sequence[View]) -> dict[str, list[View]]:
+    """Return the settings of each dataset that are shown as columns of one table."""
+    groups: dict[str, list[View]] = {}
+    for view in found:
+        if view.rows:
+            groups.setdefault(view.setting.dataset, []).append(view)
+    return {dataset: group for dataset, group in groups.items() if 1 < len(group) <= _MOST_COLUMNS}
+
+
+def _matrix(group: Sequence[View]) -> Table:
+    """Return the headline of every chunker in every setting of one dataset, best mean first."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    headline, embedders = group[0].headline, {view.setting.embedder for view in group if view.setting.embedder}
+    title = f"{group[0].setting.dataset} · {headline}" + (f" · {next(iter(embedders))}" if len(embedders) == 1 else "")
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table.add_column("chunker", overflow="fold", max_width=36)
+    for view in group:
+        below = f"\n{view.setting.embedder}" if len(embedders) > 1 and view.setting.embedder else ""
+        table.add_column(view.setting.retriever + below, justify="right", no_wrap=True)
+    for name in ("chunks", "size"):
+        table.add_column(name, justify="right", no_wrap=True)
+    rows = {row.chunker: row for view in reversed(group) for row in view.rows}
+    for name in sorted(rows, key=lambda name: _rank(group, name)):
+        cells = []
+        for view in group:
+            row = next((row for row in view.rows if row.chunker == name), None)
+            best = row is not None and headline in row.best_in
+            text = (
+                "–" if row is None else score(headline, row.mean(headline)) + ("★" if best else " ") + (row.mark or " ")
+            )
+            cells.append(Text(text, style="bold green" if best else ""))
+        chunks = rows[name].cell.chunks
+        table.add_row(
+            Text(name),
+            *cells,
+            Text(number(chunks.count or None, digits=0)),
+            Text(number(chunks.mean_nws or None, digits=0)),
+        )
+    return table
+
+
+def _rank(group: Sequence[View], name: str) -> tuple[float, str]:
+    """Return the mean place of a chunker over the settings; one that is missing somewhere stands last there."""
+    places = [{row.chunker: place for place, row in enumerate(view.rows)} for view in group]
+    return sum(each.get(name, len(each)) for each in places) / len(places), name
 
 
 def _table(view: View, results: Results, *, wide: bool) -> Table:
