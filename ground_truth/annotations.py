@@ -121,7 +121,13 @@ def queries_of(rows: Sequence[Row]) -> tuple[Query, ...]:
         known = found.get(row.query_id)
         if known is None or (known.expected is None and row.expected is not None):
             found[row.query_id] = Query(
-                row.query_id, row.query, row.repo, expected=row.expected, kind=row.kind, category=row.category
+                row.query_id,
+                row.query,
+                row.repo,
+                expected=row.expected,
+                kind=row.kind,
+                category=row.category,
+                language=row.language or "",
             )
     return tuple(found.values())
 

@@ -28,6 +28,8 @@ class Query:
     """How a mined query was made: docstrings, comments or commits; empty where people wrote it."""
     category: str = ""
     """The dataset's own class of question (semantic, architecture, symbol …); empty where it has none."""
+    language: str = ""
+    """The language of the answer as the dataset says; empty where it says nothing."""
 
     @property
     def cluster(self) -> str:

@@ -120,6 +120,9 @@ def command(
             f"left out: {size.problem}" if size.problem else f"{size.spec}: mean {size.mean:,.0f}, for {matched.target}"
         )
     for spec in config.datasets:
+        cap = session.dataset(spec).dataset.details.get("cap")
+        if cap:
+            note(f"{spec}: at most {cap} queries from each repository")
         drawn = session.dataset(spec).dataset.details.get("queries_drawn")
         if drawn:
             note(f"{spec}: {drawn['limit']} of {drawn['of']} queries, drawn with seed {drawn['seed']}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -73,11 +74,21 @@ def query_records(loaded: LoadedDataset) -> Iterator[QueryRecord]:
             text=query.text,
             repo=query.repo,
             cluster=query.cluster,
-            language=language_of(notes[0].path) if notes else None,
+            language=query.language or _most_gold(notes),
             gold=tuple(GoldLines(note.path, note.start_line, note.end_line) for note in notes),
             kind=query.kind,
             category=query.category,
         )
+
+
+def _most_gold(notes: Sequence[Annotation]) -> str | None:
+    """Return the language that holds most of the gold lines; of several, the one that is annotated first."""
+    lines: Counter[str] = Counter()
+    for note in notes:
+        language = language_of(note.path)
+        if language is not None:
+            lines[language] += note.end_line - note.start_line + 1
+    return max(lines, key=lambda language: lines[language], default=None)
 
 
 def _hit(chunks: ChunkTable, row: int, *, rank: int, score: float) -> HitRecord:

@@ -67,7 +67,7 @@ class MinedRepository:
             annotations=tuple(note for part in asked for note in part.mined.annotations),
             mined=True,
             hidden=tuple(span for part in asked for span in part.mined.hidden),
-            details={"kind": self.kind, "seed": self.seed, **_details(parts)},
+            details={"kind": self.kind, "seed": self.seed, "cap": self.queries, **_details(parts)},
         )
 
     def _places(self) -> list[Path]:
