@@ -10,6 +10,8 @@ from evaluation.statistics.samples import Samples
 
 _COCHRAN = 0.2
 """Cochran's rule n > 25·skewness²: beyond |skewness|/√n = 0.2 a mean is not normal enough for t."""
+_WIDEST = 1.5
+"""The correction for skewness makes no side of an interval longer than this many times Student's."""
 _ROUNDING = 1e-12
 """A spread below this share of the values' size is rounding: the differences are equal."""
 
@@ -20,8 +22,8 @@ class StudentT:
 
     A true mean μ is tested by t over weight·(value - μ), which has mean 0 whatever the weights. For equal weights the
     values of μ that pass are the textbook interval, for unequal ones they are Fieller's (1954). Where Cochran's rule is
-    broken, Hall's (1992) correction for skewness may widen the interval and never narrows it: the skewness of few
-    units is known too badly to gain from it.
+    broken, Hall's (1992) correction for skewness may widen the interval, up to a bound, and never narrows it: the
+    skewness of few units is known too badly to gain from it, or to follow it wherever it leads.
     """
 
     estimates: np.ndarray
@@ -65,14 +67,16 @@ class StudentT:
     def _tail(self, ratios: np.ndarray, skews: np.ndarray) -> np.ndarray:
         from scipy import special  # scipy.stats takes a second to import
 
-        plain = special.stdtr(self.freedom, -ratios)
-        return np.asarray(np.maximum(plain, special.stdtr(self.freedom, -_straight(ratios, skews))))
+        plain, corrected, widest = (
+            special.stdtr(self.freedom, -each) for each in (ratios, _straight(ratios, skews), ratios / _WIDEST)
+        )
+        return np.asarray(np.minimum(np.maximum(plain, corrected), np.maximum(plain, widest)))
 
     def _reach(self, level: float, skews: np.ndarray) -> np.ndarray:
         from scipy import special  # scipy.stats takes a second to import
 
         plain = -special.stdtrit(self.freedom, level)
-        return np.asarray(np.maximum(plain, _skewed(plain, skews)))
+        return np.asarray(np.clip(_skewed(plain, skews), plain, _WIDEST * plain))
 
     def _distance(self, reach: np.ndarray, leaning: np.ndarray) -> np.ndarray:
         """Solve distance = reach·(standard error at the bound), a quadratic; infinite where no bound exists."""
