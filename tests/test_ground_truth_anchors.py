@@ -205,5 +205,5 @@ def test_the_report_says_what_became_of_annotated_lines(tmp_path: Path, clone: P
     result = chunkbench("compare", "--dataset", spec, *options, "--out", str(tmp_path / "out"))
     assert result.code == 0, result.err
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "rows left out: 1 gone" in page
+    assert "rows left out: gone (1)" in page
     assert "annotated lines: 1 moved, 1 edited, 1 gone (check row 2 (q2) edited: store.py:9-11 is now" in page

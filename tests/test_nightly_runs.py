@@ -63,6 +63,7 @@ def test_a_folder_as_it_is(tmp_path: Path) -> None:
     spec = f"mined:root={lab.clone},queries=40"
     config = make_config(
         {"datasets": spec, "chunkers": "fixed-lines:lines=50", "embedders": "hashing", "measures": ["ndcg@10"]}
+        | {"retrievers": "dense"}
         | {"headline": "ndcg@10", "flips": 1000, "nightly": {"keep": 3}}
     )
     history, phases = History(lab.history), list[str]()
