@@ -16,7 +16,7 @@ from chunkers.plugins import Spec, nearest
 from evaluation.run_options import RunOptions
 from evaluation.statistics.types import TestName, Weight
 
-DEFAULT_CHUNKERS = ("cast", "recursive", "fixed-lines:lines=50", "fixed-nws")
+DEFAULT_CHUNKERS = ("cast", "recursive", "fixed-lines:lines=50")
 DEFAULT_SIZE = "fixed-lines:lines=50"
 """The default chunkers are given the limits at which their mean chunk sizes are that of this one."""
 DEFAULT_TEXT_MEASURES = ("recall@4000tok", "naurc@4000tok")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.report.formats import number, score, span, sparkline
 from evaluation.report.legend import legend
+from evaluation.report.tables import kind_table
 from evaluation.report.view import Row, View, views
 from evaluation.results.types import Results
 
@@ -33,10 +34,13 @@ def render_table(results: Results, *, wide: bool = False) -> Group:
     together = {} if wide else _together(found)
     for view in found:
         if view.setting.dataset in together:
-            if view is together[view.setting.dataset][0]:
-                parts.append(_matrix(together[view.setting.dataset]))
+            group = together[view.setting.dataset]
+            if view is group[0]:
+                parts.append(_matrix(group))
+                parts.extend(_by_kind(group))
         elif view.rows:
             parts.append(_table(view, results, wide=wide))
+            parts.extend(_by_kind([view]))
         parts.extend(
             Text(f"not cut by {row.chunker}: {row.cell.chunks.failed_words}", style="red", overflow="fold")
             for row in view.rows
@@ -95,6 +99,28 @@ def _matrix(group: Sequence[View]) -> Table:
             Text(number(chunks.mean_nws or None, digits=0)),
         )
     return table
+
+
+def _by_kind(group: Sequence[View]) -> list[Table]:
+    """Return the headline by kind of query, all settings in one column; nothing where there is one kind."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    found = [(view, kinds) for view in group if (kinds := kind_table(view)) is not None]
+    if not found:
+        return []
+    settings = " / ".join(view.setting.retriever for view, _ in found)
+    title = f"by kind of query ({settings})" if len(found) > 1 else "by kind of query"
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table.add_column("chunker", overflow="fold", max_width=36)
+    header = found[0][1].header
+    for name in header[1:]:
+        table.add_column(name, justify="right")
+    for name in sorted({row[0] for _, kinds in found for row in kinds.rows}, key=lambda name: _rank(group, name)):
+        rows = [next((row for row in kinds.rows if row[0] == name), [name, *["–"] * len(header)]) for _, kinds in found]
+        table.add_row(Text(name), *(Text(" / ".join(row[k] for row in rows)) for k in range(1, len(header))))
+    return [table]
 
 
 def _rank(group: Sequence[View], name: str) -> tuple[float, str]:

@@ -24,6 +24,7 @@ from indexing.embedding_cache import EmbeddingCache
 from indexing.encoders.batches import cores
 from indexing.encoders.bert import load_weights
 from indexing.encoders.minilm import WINDOW, MiniLM, packaged_model
+from indexing.encoders.wordpieces import token_ids, windows
 from indexing.registry import ENCODERS
 from indexing.types import QueryBatch, SearchSpace
 
@@ -88,15 +89,16 @@ def timed(call: Callable[[], T]) -> tuple[float, T]:
 
 
 def embedding(texts: list[str]) -> dict[str, Any]:
-    """Time three ways to embed the same chunks, in turns, and compare their vectors."""
+    """Time three ways to embed the beginnings of the same chunks, and the default all of them, in turns."""
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(packaged_model()), device="cpu")
-    exact, small = MiniLM(), ENCODERS.create("onnx")
+    exact, whole, small = MiniLM(long="truncate"), MiniLM(), ENCODERS.create("onnx")
     ways: dict[str, Callable[[list[str]], np.ndarray]] = {
         "sentence_transformers": lambda part: np.asarray(model.encode(part, show_progress_bar=False)),
         "minilm": lambda part: exact.encode(part, kind="document"),
         "onnx": lambda part: small.encode(part, kind="document"),
+        "whole_texts": lambda part: whole.encode(part, kind="document"),
     }
     for way in ways.values():
         way(texts[:8])
@@ -114,6 +116,8 @@ def embedding(texts: list[str]) -> dict[str, Any]:
     total = {name: sum(spent) for name, spent in seconds.items()}
     cosine = np.concatenate(cosines)
     ceiling = ceiling_seconds(counts)
+    pieces = windows(token_ids(packaged_model() / "tokenizer.json", texts), size=WINDOW, long="mean")
+    whole_ceiling = ceiling_seconds(np.array([len(piece) for piece in pieces.ids]))
     return {
         "chunks": len(texts),
         "mean_tokens": round(float(counts.mean()), 1),
@@ -127,6 +131,8 @@ def embedding(texts: list[str]) -> dict[str, Any]:
         "onnx_cosine_min": round(float(cosine.min()), 4),
         "ceiling_chunks_per_second": round(len(texts) / ceiling, 1),
         "minilm_share_of_ceiling": round(ceiling / total["minilm"], 2),
+        "whole_texts_windows": len(pieces.ids),
+        "whole_texts_share_of_ceiling": round(whole_ceiling / total["whole_texts"], 2),
     }
 
 
