@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from indexing.embedding_cache import EmbeddingCache
     from indexing.registry import ENCODERS, RETRIEVERS
     from indexing.ties import best
-    from indexing.types import Encoder, Hit, QueryBatch, Retriever, SearchSpace, Vectors
+    from indexing.types import Encoder, Hit, Index, QueryBatch, Retriever, SearchSpace, Vectors
 
 __all__ = [
     "ENCODERS",
@@ -17,6 +17,7 @@ __all__ = [
     "EmbeddingCache",
     "Encoder",
     "Hit",
+    "Index",
     "QueryBatch",
     "Retriever",
     "SearchSpace",
@@ -33,6 +34,6 @@ __getattr__ = exports(
         "indexing.embedding_cache": ("EmbeddingCache",),
         "indexing.registry": ("ENCODERS", "RETRIEVERS"),
         "indexing.ties": ("best",),
-        "indexing.types": ("Encoder", "Hit", "QueryBatch", "Retriever", "SearchSpace", "Vectors"),
+        "indexing.types": ("Encoder", "Hit", "Index", "QueryBatch", "Retriever", "SearchSpace", "Vectors"),
     },
 )

@@ -23,25 +23,47 @@ class Tuning(NamedTuple):
     lists: int | None
 
 
-def approximate_search(chunks: Vectors, asked: Vectors, tuning: Tuning, *, wide: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores and positions as FAISS finds them; built by one thread, so that it is the same every time."""
+def build_approximate(chunks: Vectors, tuning: Tuning) -> Any:  # noqa: ANN401 - FAISS has no types
+    """Return the index of at least one vector; built by one thread, so that it is the same every time."""
     import faiss
 
     from indexing.dense import faiss_threads
 
     with faiss_threads(1):
-        index = _built(faiss, chunks, tuning, wide=wide)
+        return _built(faiss, chunks, tuning)
+
+
+def approximate_search(index: Any, asked: Vectors, tuning: Tuning, *, wide: int) -> tuple[np.ndarray, np.ndarray]:  # noqa: ANN401 - as above
+    """Return scores and positions as FAISS finds them."""
+    from indexing.dense import faiss_threads
+
+    if tuning.method == "hnsw":
+        index.hnsw.efSearch = max(tuning.effort, wide)
     with faiss_threads():
         scores, positions = index.search(asked, wide)
     return scores, positions
 
 
-def _built(faiss: Any, chunks: Vectors, tuning: Tuning, *, wide: int) -> Any:  # noqa: ANN401 - FAISS has no types
+def stored_bytes(index: Any) -> int:  # noqa: ANN401 - as above
+    """Return how many bytes the index has when it is written, without writing it."""
+    import faiss
+
+    library: Any = faiss  # its stubs lack the writer
+    size = 0
+
+    def count(part: bytes) -> None:
+        nonlocal size
+        size += len(part)
+
+    library.write_index(index, library.PyCallbackIOWriter(count))
+    return size
+
+
+def _built(faiss: Any, chunks: Vectors, tuning: Tuning) -> Any:  # noqa: ANN401 - as above
     dimensions = chunks.shape[1]
     if tuning.method == "hnsw":
         index = faiss.IndexHNSWFlat(dimensions, tuning.links, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.efConstruction = max(2 * tuning.links, 200)
-        index.hnsw.efSearch = max(tuning.effort, wide)
     else:
         most = max(len(chunks) // _TRAINING_ROWS, 1)
         lists = min(tuning.lists or 4 * math.isqrt(len(chunks)), most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from chunkers.plugins import positive
 from indexing.code_words import code_words
 from indexing.encoders.texts import readable
 from indexing.ties import best_of_all
-from indexing.types import Hit, QueryBatch, SearchSpace
+from indexing.types import Hit, Index, QueryBatch, SearchSpace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,15 +33,14 @@ class BM25:
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         """Return the depth chunks of highest score per query; equal scores in the order of position."""
+        return self.prepare(space).search(queries, depth=depth)
+
+    def prepare(self, space: SearchSpace) -> Index:
+        """Return the postings of the space, ready to be asked."""
         vocabulary, index = self._index(space.texts)
-        runs: list[list[Hit]] = []
-        for text in queries.texts:
-            words = [vocabulary[word] for word in code_words(readable(text)) if word in vocabulary]
-            if not words or depth <= 0:
-                runs.append([])
-                continue
-            runs.append(best_of_all(index.get_scores_from_ids(words), depth=depth, above=0.0))
-        return runs
+        postings = sum(part.nbytes for part in index.scores.values() if hasattr(part, "nbytes")) if index else 0
+        words = sum(len(word.encode()) for word in vocabulary)
+        return Index(postings + words, functools.partial(_search, vocabulary, index))
 
     def _index(self, texts: Sequence[str]) -> tuple[Mapping[str, int], Any]:
         """Return word → number, in order of first use, and the index of the texts; None where there are no words."""
@@ -59,3 +59,14 @@ class BM25:
         index = bm25s.BM25(method="lucene", k1=self.k1, b=self.b, csc_backend="scipy")
         index.index(Tokenized(ids=ids, vocab=vocabulary), show_progress=False, create_empty_token=False)
         return vocabulary, index
+
+
+def _search(vocabulary: Mapping[str, int], index: Any, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:  # noqa: ANN401 - bm25s has no types
+    runs: list[list[Hit]] = []
+    for text in queries.texts:
+        words = [vocabulary[word] for word in code_words(readable(text)) if word in vocabulary]
+        if not words or depth <= 0:
+            runs.append([])
+            continue
+        runs.append(best_of_all(index.get_scores_from_ids(words), depth=depth, above=0.0))
+    return runs

@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.findings import Check, Finding, examine
-from indexing.types import Encoder, Hit, QueryBatch, Retriever, SearchSpace, Vectors
+from indexing.types import Encoder, Hit, Index, QueryBatch, Retriever, SearchSpace, Vectors
 
 TEXTS = (
     "def read(path):\n    return open(path).read()",
@@ -179,6 +179,19 @@ def _repeats(retriever: Retriever) -> Iterator[str]:
         yield "the second search found something else"
 
 
+def _prepares(retriever: Retriever) -> Iterator[str]:
+    prepare = getattr(retriever, "prepare", None)
+    if prepare is None:
+        return
+    texts = [f"{one} {two}" for one in _WORDS for two in _WORDS]
+    space, queries = SearchSpace(texts, _vectors(texts)), QueryBatch(_WORDS, _vectors(_WORDS))
+    index = prepare(space)
+    if not isinstance(index, Index) or type(index.bytes) is not int or index.bytes < 0:
+        yield f"prepare() gave {index!r}, not an Index with its bytes"
+    elif index.search(queries, depth=9) != retriever.search(space, queries, depth=9):
+        yield "the prepared index finds something else than search() does"
+
+
 def _finds_nothing(retriever: Retriever) -> Iterator[str]:
     some: list[str] = ["get path"]
     none: list[str] = []
@@ -213,6 +226,7 @@ _RETRIEVER: dict[str, Check[Retriever]] = {
     "version and uses_vectors say what they should": _says_what_it_uses,
     "hits are passages of the space, at most depth, best first, ties by position, each query by itself": _searches,
     "the same search has the same result": _repeats,
+    "prepare(), where there is one, gives an index that finds the same": _prepares,
     "nothing to search, nothing asked or depth 0 give nothing": _finds_nothing,
     "vectors are used if and only if uses_vectors says so": _needs_vectors,
 }

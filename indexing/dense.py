@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
@@ -13,9 +14,9 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
-from indexing.approximate import Tuning, approximate_search
+from indexing.approximate import Tuning, approximate_search, build_approximate, stored_bytes
 from indexing.encoders.batches import cores
-from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
+from indexing.types import Hit, Index, QueryBatch, SearchSpace, Vectors
 
 _NEAR = 4e-6
 """Scores of FAISS closer than this may be in the wrong order by rounding: they are computed again, exactly."""
@@ -48,15 +49,21 @@ class Dense:
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         """Return the depth nearest chunks per query; equal scores in the order of position."""
-        chunks, asked = vector_pair(space, queries)
-        if not len(chunks) or not len(asked) or depth <= 0:
-            return [[] for _ in queries.texts]
-        if self.index == "flat":
-            return exact_search(chunks, asked, depth=depth)
-        wide = min(len(chunks), depth + _SPARE)
+        return self.prepare(space).search(queries, depth=depth)
+
+    def prepare(self, space: SearchSpace) -> Index:
+        """Return the space's vectors, ready to be asked; an approximate index is built here."""
+        if self.index == "flat" or space.vectors is None or not len(space.vectors):
+            return vector_index(space, exact_search)
         tuning = Tuning(self.index, self.links, self.effort, self.lists)
-        scores, positions = approximate_search(chunks, asked, tuning, wide=wide)
-        return settle(chunks, asked, scores, positions, depth=depth)
+        built = build_approximate(np.ascontiguousarray(space.vectors, dtype=np.float32), tuning)
+
+        def search(chunks: Vectors, asked: Vectors, *, depth: int) -> list[list[Hit]]:
+            wide = min(len(chunks), depth + _SPARE)
+            scores, positions = approximate_search(built, asked, tuning, wide=wide)
+            return settle(chunks, asked, scores, positions, depth=depth)
+
+        return Index(stored_bytes(built), vector_index(space, search).search)
 
     def diagnostics(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> dict[str, float]:
         """Return the share of the exact results that an approximate index finds; nothing where search is exact."""
@@ -70,6 +77,21 @@ class Dense:
             for one, other in zip(exact, found, strict=True)
         )
         return {"recall_against_exact": both / wanted if wanted else 1.0}
+
+
+def vector_index(space: SearchSpace, search: Callable[..., list[list[Hit]]]) -> Index:
+    """Return the space as an index by its vectors; ``search(chunks, asked, *, depth)`` is asked where there are any."""
+    size = 0 if space.vectors is None else 4 * space.vectors.size
+    return Index(size, functools.partial(_search_vectors, space, search))
+
+
+def _search_vectors(
+    space: SearchSpace, search: Callable[..., list[list[Hit]]], queries: QueryBatch, *, depth: int
+) -> list[list[Hit]]:
+    chunks, asked = vector_pair(space, queries)
+    if not len(chunks) or not len(asked) or depth <= 0:
+        return [[] for _ in queries.texts]
+    return search(chunks, asked, depth=depth)
 
 
 def vector_pair(space: SearchSpace, queries: QueryBatch) -> tuple[Vectors, Vectors]:

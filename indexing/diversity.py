@@ -11,8 +11,8 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
-from indexing.dense import exact_search, vector_pair
-from indexing.types import Hit, QueryBatch, SearchSpace
+from indexing.dense import exact_search, vector_index
+from indexing.types import Hit, Index, QueryBatch, SearchSpace, Vectors
 
 _DIGITS = 12
 """Values are compared to so many digits: copies of one chunk then tie, however their sums were rounded."""
@@ -32,9 +32,13 @@ class _Greedy(ABC):
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         """Return depth chunks per query in the order in which they were picked; equal values by relevance, position."""
-        chunks, asked = vector_pair(space, queries)
-        if not len(chunks) or not len(asked) or depth <= 0:
-            return [[] for _ in queries.texts]
+        return self.prepare(space).search(queries, depth=depth)
+
+    def prepare(self, space: SearchSpace) -> Index:
+        """Return the space's vectors, ready to be asked."""
+        return vector_index(space, self._search)
+
+    def _search(self, chunks: Vectors, asked: Vectors, *, depth: int) -> list[list[Hit]]:
         runs = []
         for found in exact_search(chunks, asked, depth=max(depth, self.pool)):
             pool, rest = found[: self.pool], found[self.pool :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -13,7 +14,7 @@ from chunkers.plugins import positive
 from indexing.bm25 import BM25
 from indexing.dense import Dense
 from indexing.ties import best
-from indexing.types import Hit, QueryBatch, SearchSpace
+from indexing.types import Hit, Index, QueryBatch, SearchSpace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +42,16 @@ class Hybrid:
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         """Return the depth best chunks of both runs together; equal scores in the order of position."""
+        return self.prepare(space).search(queries, depth=depth)
+
+    def prepare(self, space: SearchSpace) -> Index:
+        """Return vectors and postings of the space, ready to be asked."""
+        near, worded = Dense().prepare(space), BM25(k1=self.k1, b=self.b).prepare(space)
+        return Index(near.bytes + worded.bytes, functools.partial(self._search, near, worded))
+
+    def _search(self, dense: Index, bm25: Index, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         wide = max(depth, self.pool)
-        near = Dense().search(space, queries, depth=wide)
-        worded = BM25(k1=self.k1, b=self.b).search(space, queries, depth=wide)
+        near, worded = (index.search(queries, depth=wide) for index in (dense, bm25))
         value = self._by_rank if self.fusion == "rrf" else self._by_score
         return [
             _fused([(self.weight, value(one)), (1 - self.weight, value(other))], depth=depth)

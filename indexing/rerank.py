@@ -17,7 +17,7 @@ from indexing.bm25 import BM25
 from indexing.dense import Dense
 from indexing.hybrid import Hybrid
 from indexing.ties import best
-from indexing.types import Hit, QueryBatch, Retriever, SearchSpace
+from indexing.types import Hit, Index, QueryBatch, SearchSpace
 
 _FIRST: dict[str, type[BM25 | Dense | Hybrid]] = {"bm25": BM25, "dense": Dense, "hybrid": Hybrid}
 
@@ -56,9 +56,17 @@ class Rerank:
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         """Return at most depth hits per query; equal scores of the model in the order of position."""
+        return self.prepare(space).search(queries, depth=depth)
+
+    def prepare(self, space: SearchSpace) -> Index:
+        """Return the first retriever's index, whose best hits are read again."""
+        first = self._first().prepare(space)
+        return Index(first.bytes, functools.partial(self._search, space, first))
+
+    def _search(self, space: SearchSpace, first: Index, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         if depth <= 0:
             return [[] for _ in queries.texts]
-        found = self._first().search(space, queries, depth=max(depth, self.pool))
+        found = first.search(queries, depth=max(depth, self.pool))
         runs = []
         for query, hits in zip(queries.texts, found, strict=True):
             pool, rest = hits[: self.pool], hits[self.pool :]
@@ -104,7 +112,7 @@ class Rerank:
         own = int(getattr(model.config, "max_position_embeddings", 512))
         return min(self.window or own, own)
 
-    def _first(self) -> Retriever:
+    def _first(self) -> BM25 | Dense | Hybrid:
         return _FIRST[self.first]()
 
     def _folder(self) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -51,12 +51,23 @@ class QueryBatch:
     vectors: Vectors | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A search space made ready: built once, asked many times."""
+
+    bytes: int
+    """What is kept to answer queries: postings, vectors and links, without the texts."""
+    search: Callable[..., list[list[Hit]]]
+    """`search(queries, *, depth)`: the same hits as the retriever's own search of the space."""
+
+
 class Encoder(Protocol):
     """A frozen keyword-only dataclass that turns texts into unit vectors.
 
     Construction is cheap; the model is loaded at the first text. An encoder whose vectors are at hand already says
     ``stored: ClassVar[bool] = True``: they are not cached again. One that gives a row of zeros for a text that says
-    nothing declares ``zero_rows: ClassVar[bool] = True``; anybody else's zeros are refused.
+    nothing declares ``zero_rows: ClassVar[bool] = True``; anybody else's zeros are refused. One that runs on this
+    machine may say ``local: ClassVar[bool] = True``: then embedding a query is timed, by embedding some queries again.
     """
 
     version: ClassVar[str]
@@ -79,7 +90,8 @@ class Retriever(Protocol):
     """A frozen keyword-only dataclass that ranks a search space for each query.
 
     A retriever may also have ``diagnostics(space, queries, *, depth) -> Mapping[str, float]``: what a reader should
-    know of its run (an approximate index: its recall against exact search). It goes into the result.
+    know of its run (an approximate index: its recall against exact search). It goes into the result. With
+    ``prepare(space) -> Index`` building the index and asking it are timed apart, and its size is reported.
     """
 
     version: ClassVar[str]

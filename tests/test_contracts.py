@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ from ground_truth.types import Annotation, Dataset, Query
 from indexing.contract import check_embedder, check_retriever
 from indexing.encoders.hashing import Hashing
 from indexing.registry import ENCODERS, RETRIEVERS
-from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
+from indexing.types import Hit, Index, QueryBatch, SearchSpace, Vectors
 
 
 def problems(findings: Sequence[Finding]) -> dict[str, str]:
@@ -225,6 +226,11 @@ class Misled:
             return [run[len(_CALLS) % 3 :] for run in rankings]
         return wrong.get(self.how, rankings)  # type: ignore[no-any-return]
 
+    def prepare(self, space: SearchSpace) -> Index:
+        """Return an index that asks `search`, or one of nothing or without a size."""
+        asked = SearchSpace(space.texts[:3]) if self.how == "unlike" else space
+        return Index(-1 if self.how == "sizeless" else 0, functools.partial(self.search, asked))
+
 
 @pytest.mark.parametrize(
     ("how", "problem"),
@@ -237,6 +243,8 @@ class Misled:
         ("together", "changes when it is asked alone"),
         ("deep", "hits for depth"),
         ("random", "the second search found something else"),
+        ("unlike", "the prepared index finds something else"),
+        ("sizeless", "not an Index with its bytes"),
     ],
 )
 def test_each_rule_of_a_retriever_notices_its_breach(how: str, problem: str) -> None:
