@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -102,19 +102,54 @@ def _children(
             lead = None
         definition = definition_in(child, nodes)
         if definition is not None:
-            yield lead.start_byte if lead is not None else child.start_byte, child.end_byte, definition
+            yield lead.start_byte if lead is not None else child.start_byte, code_end(child, nodes.leading), definition
         elif kind in nodes.transparent:
             yield _children(child, nodes, lead, last if lead is not None else None)
         lead, last = None, child
 
 
 def _parts(parent: Node, nodes: DefinitionNodes) -> Iterator[Node]:
-    """Yield a node's children; instead of an import that took in the comments after it, what is in it."""
+    """Yield a node's children, and after each the comments below it that its grammar counts as its own.
+
+    Instead of an import that took in the comments after it, what is in it is yielded.
+    """
     for child in parent.children:
         if child.type in nodes.taking_comments:
             yield from _parts(child, nodes)
         else:
             yield child
+            yield from comments_taken_in(child, nodes.leading)
+
+
+def code_end(node: Node, comments: Container[str]) -> int:
+    """Return where a node's code ends: without the space after it and the comments below it."""
+    taken_in = comments_taken_in(node, comments)
+    stop = taken_in[0].start_byte if taken_in else node.end_byte
+    return node.start_byte + len((node.text or b"")[: stop - node.start_byte].rstrip())
+
+
+def comments_taken_in(node: Node, comments: Container[str]) -> list[Node]:
+    """Return the comments that end a node though they are no deeper than it, and so belong to what follows.
+
+    A body that only its indentation ends, as Scala's, reaches to the next word, over the comments before that.
+    """
+    taken_in: list[Node] = []
+    inner = node
+    while inner.children and (inner.end_point.row > node.start_point.row):
+        parts = inner.children
+        count = len(parts)
+        while count and _is_below(parts[count - 1], node, comments):
+            count -= 1
+        taken_in[:0] = parts[count:]
+        if not count:
+            break
+        inner = parts[count - 1]
+    return taken_in
+
+
+def _is_below(part: Node, node: Node, comments: Container[str]) -> bool:
+    at = part.start_point
+    return part.type in comments and at.row > node.start_point.row and at.column <= node.start_point.column
 
 
 def definition_in(node: Node, nodes: DefinitionNodes) -> Node | None:
@@ -165,8 +200,9 @@ def _touches(last: Node | None, node: Node) -> bool:
 
 
 def _begins_line(last: Node, comment: Node) -> bool:
-    """Return whether a comment is not behind code on the same line."""
-    return comment.start_point.row > last.end_point.row or last.end_point.column == 0
+    """Return whether a comment is not behind code on the same line; one that ``last`` took in never is."""
+    is_taken_in = comment.end_byte <= last.end_byte
+    return is_taken_in or comment.start_point.row > last.end_point.row or last.end_point.column == 0
 
 
 def _named(node: Node) -> Node | None:

@@ -10,7 +10,7 @@ _TEST_WORDS = frozenset({"test", "tests", "testing"})
 # Words of a folder's name: unit-tests, __tests__, test_utils, androidTest, FooTests, test.support.
 _TEST_FOLDERS = _TEST_WORDS | frozenset(
     "testsuite testsuites testcase testcases unittest unittests spec specs testdata testutil testutils testlib fixture"
-    " fixtures mock mocks e2e gtest googletest".split()
+    " regress regression regressions fixtures mock mocks e2e gtest googletest".split()
 )
 _TEST_NAME = re.compile(
     r"^(?:test|tests|conftest)\.\w+$|^(?:test|tests)[_-]|[._-](?:test|tests|spec|specs|unittest|e2e|bench)\."

@@ -98,6 +98,10 @@ FIRST_COMMENTS = {
     "package": ("kotlin", "package a\n\n|/** D. */\n// c\nfun f() {}\n"),
     "comment of an import": ("kotlin", "package a\nimport b.c // c\n|fun f() {}\n"),
     "comment between imports": ("kotlin", "import b.c\n// c\nimport d.e\n|fun f() {}\n"),
+    "body without braces": (
+        "scala",
+        "class A {\n|  def f =\n    g(1)\n\n|  /** D. */\n  // c\n  def h =\n    2\n\n|  // d\n\n|  def i = 3\n}\n",
+    ),
     "comment apart from imports": ("kotlin", "import b.c\n// c\n\n|// d\nfun f() {}\n"),
 }
 

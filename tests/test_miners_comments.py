@@ -14,6 +14,7 @@ from chunkers.types import SourceFile
 from ground_truth.miners.comment_blocks import commented_blocks
 from ground_truth.miners.comment_text import comment_query, no_description
 from ground_truth.miners.comments import MAX_LINES, hidden_comments, mine_comments
+from ground_truth.miners.rows import mined_rows
 
 SOURCE = textwrap.dedent(
     """\
@@ -116,6 +117,7 @@ def test_ids_stay_when_lines_move(tmp_path: Path) -> None:
         ("First, compute the mean of all columns.", "Compute the mean of all columns."),
         ("Step 2: merge the sorted halves:", "Merge the sorted halves"),
         ("1. Read the header of the file", "Read the header of the file"),
+        ("CHECK 2: the header was read before", "The header was read before"),
         ("Build the :class:`Tree` from ``rows``. Then sort.", "Build the Tree from rows. Then sort."),
     ],
 )
@@ -145,6 +147,9 @@ def test_lead_ins_and_markup_are_gone(comment: str, query: str) -> None:
         ("Make it work with the older interpreter versions", "not a description"),
         ("Compute the same weights and rows as above", "needs its surroundings"),
         ("Check if we should do so", "says too little"),
+        ("Layouts. Each produces one kind of junction", "not a description"),
+        ("Parse context - parent element, this one, or null", "not a description"),
+        ("dragonbox only works for floats and doubles", "not a description"),
     ],
 )
 def test_only_full_descriptions_are_asked(comment: str, reason: str) -> None:
@@ -176,6 +181,28 @@ def test_whatever_the_file_holds_places_lie_inside_it(lines: list[str], data: st
         if found.lines:
             below = text[: found.comment.end_byte].count(b"\n") + 2
             assert below == found.lines.first <= found.lines.last <= text.count(b"\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "lines"),
+    [
+        ("scala", "  def f =\n    // c\n    g(1)\n    h(2)\n\n  // d\n  def i =\n    2\n", [(3, 4), None]),
+        ("c", "void f() {\n  /* c */\n  /* d */\n  g();\n  h();\n}\n", [None, (4, 5)]),
+        ("go", "func f() {\n\t// c\n\t// d\n\tg()\n\th()\n}\n", [(4, 5)]),
+        ("zig", "fn f() void {\n    g(.{\n        // c\n        .a = 1,\n        .b = 2,\n    });\n}\n", [None]),
+    ],
+)
+def test_what_a_comment_introduces(language: str, text: str, lines: list[tuple[int, int] | None]) -> None:
+    """Statements up to the next comment; block comments are each their own; a part of an expression is none."""
+    assert [found.lines for found in commented_blocks(text.encode(), language)] == lines
+
+
+def test_the_language_of_a_row_is_that_of_the_content(tmp_path: Path) -> None:
+    """A script without an extension, and a header of C++, are known by what they hold."""
+    body = "# Collect the names of all readable plugin files\nnames=1\nexport names\n"
+    (tmp_path / "tool").write_text(f"#!/bin/bash\nf() {{\n{body}}}\n", "utf-8")
+    mined, _ = mined_rows(tmp_path, ["comments"], limit=9, seed=0, max_files=1)
+    assert [row.language for row in mined] == ["bash"]
 
 
 def test_no_language_is_no_comment() -> None:

@@ -97,9 +97,10 @@ SAMPLES = {
     "scala": (
         (
             "object A {\n  /** Adds up.\n    * Twice.\n    */\n  @inline\n"
-            "  def add[A](x: A)(implicit y: Int): Int = {\n    y\n  }\n}\n"
+            "  def add[A](x: A)(implicit y: Int): Int = {\n    y\n  }\n\n"
+            "  /** Grows. */\n  def grow =\n    add(1)\n\n  /** Shrinks. */\n  def shrink: Int =\n    2\n}\n"
         ),
-        [("add", 5, 8, "Adds up.\nTwice.")],
+        [("add", 5, 8, "Adds up.\nTwice."), ("grow", 11, 12, "Grows."), ("shrink", 15, 16, "Shrinks.")],
     ),
     "lua": (
         (
@@ -121,7 +122,8 @@ SAMPLES = {
         (
             'defmodule A do\n  @doc """\n  Adds up.\n  """\n  @spec add(integer) :: integer\n  def add(0), do: 0\n\n'
             '  def add(a) do\n    a\n  end\n\n  @doc "Other."\n  def other(a) when a > 1 do\n    a\n  end\n\n'
-            "  @doc false\n  def hidden(a), do: a\nend\n"
+            "  @doc false\n  def hidden(a), do: a\n\n"
+            '  @doc "Called back."\n  @callback called(integer) :: integer\n  def another(a) do\n    a\n  end\nend\n'
         ),
         [("add", 5, 10, "Adds up."), ("other", 13, 15, "Other.")],
     ),
@@ -141,7 +143,7 @@ SAMPLES = {
 def test_definitions_with_their_lines_and_documentation(language: str) -> None:
     """Attributes and export belong to the definition; what stands too far above does not document it."""
     text, expected = SAMPLES[language]
-    found = definitions(SourceFile("f", text.encode(), language))
+    found = [one for one in definitions(SourceFile("f", text.encode(), language)) if one.name]
     assert [(one.name, one.start_line, one.end_line, one.doc.split("\n@")[0]) for one in found] == expected
 
 
@@ -165,6 +167,22 @@ def test_hidden_spans_cover_the_documentation_and_lie_outside_the_code(language:
     assert not parser(language).parse(visible).root_node.has_error
     for name, *_ in expected:
         assert name.encode() in visible
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "doc"),
+    [
+        ("bash", "# ------\n# Tools\n# ------\n# Adds up.\nf() {\n  echo\n}\n", "Adds up."),
+        ("bash", "###### Tools below ######\n# Adds up.\nf() {\n  echo\n}\n", "Adds up."),
+        ("c", "/*****\n * Adds up.\n *****/\nint f(void) {\n  return 1;\n}\n", "Adds up."),
+        ("zig", "/// Adds:\n/// * one\n/// * two\nfn f() void {}\n", "Adds:\n* one\n* two"),
+        ("haskell", "-- | \\(O(n \\log n)\\). Adds up.\nf :: Int\nf = 1\n", "Adds up."),
+        ("haskell", "-- | @'f' x y@ adds 'g' to\n-- @y@, as /usual/.\nf :: Int\nf = 1\n", "adds g to\ny, as usual."),
+    ],
+)
+def test_marks_headings_and_costs_are_no_documentation(language: str, text: str, doc: str) -> None:
+    """Rulers, what they set off, Haddock's marks and the cost that opens a text are gone; lists stay lists."""
+    assert [one.doc for one in definitions(SourceFile("f", text.encode(), language))] == [doc]
 
 
 def test_every_language_has_a_sample() -> None:

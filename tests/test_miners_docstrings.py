@@ -187,6 +187,14 @@ def test_a_question_of_many_places_is_not_asked(tmp_path: Path) -> None:
         ("Opens the door of the house\nReturns whether it was open", "Opens the door of the house."),
         ("The three colours are:", "The three colours are"),
         ("Calls the +name+ of a C++ function.", "Calls the name of a C++ function."),
+        ("Scans `***`, `**`, or `*` and counts them.", "Scans ***, **, or * and counts them."),
+        ("Returns **all** of *args at once.", "Returns all of args at once."),
+        ("rubocop:disable Metrics/AbcSize\nReads the rows of a table.", "Reads the rows of a table."),
+        ('<exception cref="A">When it fails.</exception>', ""),
+        ("Adds the record to a zone.\nusage: root sub value", "Adds the record to a zone."),
+        ("Returns the same as url.Query()[key] would.", "Returns the same as url.Query()[key] would."),
+        ("O(log (n + 1)). Finds the key in a tree.", "Finds the key in a tree."),
+        ("Measures the connection time\nFormula: end - start", "Measures the connection time."),
     ],
 )
 def test_the_query_is_prose_without_markup(doc: str, query: str) -> None:
@@ -201,6 +209,8 @@ def test_the_query_is_prose_without_markup(doc: str, query: str) -> None:
         ("Tree.Walk() calls f for each node.", "Walk", "calls f for each node."),
         ("walk - calls f for each node.", "walk", "calls f for each node."),
         ("Find the node of a key.", "Find", "Find the node of a key."),
+        ("Push several items at once.", "Push", "Push several items at once."),
+        ("Push pushes several items at once.", "Push", "pushes several items at once."),
     ],
 )
 def test_the_name_of_the_definition_is_not_asked(doc: str, name: str, query: str) -> None:
@@ -216,6 +226,8 @@ def test_the_name_of_the_definition_is_not_asked(doc: str, name: str, query: str
         ("Deprecated since version two point three", "says nothing about the code"),
         ("读取文件 并且 返回 所有 行", "not English prose"),
         ("Public API for reading members", "says nothing about the code"),
+        ("Exported for using from other modules", "says nothing about the code"),
+        ("Async counterpart of the reader", "says nothing about the code"),
         ("Initialize the parser of tables", "constructor phrase"),
         ("x: the rows of a table", "list of parameters"),
         ("Return the value of it", "says too little"),

@@ -11,6 +11,7 @@ TESTS = (
     "src/test/java/A.java", "a/__tests__/x.js", "x/foo.spec.ts", "pkg/foo_test.go", "test_a.py", "a/_tests/b.py",
     "src/androidTest/A.kt", "FooTests/B.swift", "lib/FooTest.java", "unit-tests/a.c", "spec/a_spec.rb", "t/a.bats",
     "testsuite/a.f90", "numpy/testing/a.py", "a/conftest.py", "src/FooSpec.scala", "test-parser.js", "foo-test.c",
+    "regress/redraw.sh",
 )  # fmt: skip
 SOURCES = (
     "src/latest.py", "contest/a.py", "spectral/a.py", "a/attest.go", "lib/inspect.py", "lib/Greatest.java",

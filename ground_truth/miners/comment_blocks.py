@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkers.languages import grammar, known_languages, parser
+from chunkers.outline import code_end
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
@@ -49,9 +50,11 @@ _TYPE_BODY = re.compile(
 _EXPRESSIONS = frozenset(
     "argument_list arguments list array dictionary tuple set object parameters formal_parameters value_arguments"
     " table_constructor array_literal dictionary_literal initializer_list array_expression array_creation_expression"
-    " array_initializer map collection_literal field_initializer_list enum_body keywords".split()
+    " array_initializer map collection_literal field_initializer_list enum_body keywords hash literal_value"
+    " initializer_expression record_fields map_content token_tree InitList FnCallArguments".split()
 )
 _LISPS = frozenset("clojure commonlisp elisp fennel janet racket scheme".split())
+_BLOCK_MARKS = (b"/*", b"(*", b"{-", b"--[", b"<!--")
 _DOC_MARKS = (b"/**", b"///", b"//!", b"/*!", b"-- |", b"{-|")
 _ELIXIR_DEFINITIONS = frozenset(
     (b"def", b"defp", b"defmacro", b"defmacrop", b"defn", b"defimpl", b"defmodule", b"test")
@@ -93,7 +96,7 @@ def commented_blocks(data: bytes, language: str) -> Iterator[Commented]:
     if not has_comments(language):
         return
     root = parser(language).parse(data).root_node
-    for group in _groups(own_line_comments(root, data, language)):
+    for group in _groups(own_line_comments(root, data, language), data):
         comment = Comment(group[0].start_byte, _end_byte(group[-1], data), _text(group, data))
         lines, problem = _introduced(group, root, data, language)
         yield Commented(comment, lines, problem)
@@ -123,12 +126,13 @@ def has_comments(language: str | None) -> bool:
 def _query(language: str) -> Query | None:
     from tree_sitter import Query
 
-    kinds = _kinds(grammar(language))
+    kinds = sorted(_comment_kinds(language))
     return Query(grammar(language), f"[{' '.join(f'({kind})' for kind in kinds)}] @comment") if kinds else None
 
 
-def _kinds(language: Language) -> list[str]:
-    return sorted({kind for kind in _named_kinds(language) if _COMMENT.fullmatch(kind)})
+@functools.cache
+def _comment_kinds(language: str) -> frozenset[str]:
+    return frozenset(kind for kind in _named_kinds(grammar(language)) if _COMMENT.fullmatch(kind))
 
 
 def _named_kinds(language: Language) -> Iterator[str]:
@@ -145,11 +149,12 @@ def _body_kinds(language: str) -> re.Pattern[str] | None:
     return _FUNCTION if any(map(_FUNCTION.fullmatch, _named_kinds(grammar(language)))) else None
 
 
-def _groups(nodes: Iterable[Node]) -> Iterator[list[Node]]:
-    """Yield the comments, neighbours of one line each joined."""
+def _groups(nodes: Iterable[Node], data: bytes) -> Iterator[list[Node]]:
+    """Yield the comments, line comments that follow each other joined."""
     group: list[Node] = []
     for node in nodes:
-        if group and not _follows(group[-1], node):
+        is_block = data.startswith(_BLOCK_MARKS, node.start_byte)
+        if group and (is_block or not _follows(group[-1], node)):
             yield group
             group = []
         group.append(node)
@@ -166,6 +171,12 @@ def last_row(node: Node) -> int:
     """Return the last row with text; some grammars end a line comment after its line feed."""
     at_line_start = node.end_point.column == 0 and node.end_point.row > node.start_point.row
     return node.end_point.row - at_line_start
+
+
+def last_code_row(node: Node, data: bytes, language: str) -> int:
+    """Return the last row of a node's code: without the comments below it that its grammar counts as its own."""
+    end = code_end(node, _comment_kinds(language))
+    return node.start_point.row + data.count(b"\n", node.start_byte, end)
 
 
 def _end_byte(node: Node, data: bytes) -> int:
@@ -189,12 +200,12 @@ def _introduced(group: list[Node], root: Node, data: bytes, language: str) -> tu
         return None, "documents a definition"
     if first.parent is not None and first.parent.type in _EXPRESSIONS and language not in _LISPS:
         return None, "inside an expression"
-    end = last_row(first)
+    end = last_code_row(first, data, language)
     node = first.next_sibling
     while node is not None and node.start_point.row <= end + 1:
         if node.start_point.row == end + 1 and (not node.is_named or _COMMENT.fullmatch(node.type)):
             break
-        end = max(end, last_row(node))
+        end = max(end, last_code_row(node, data, language))
         node = node.next_sibling
     return Lines(first.start_point.row + 1, end + 1), ""
 

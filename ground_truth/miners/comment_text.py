@@ -53,7 +53,8 @@ _REFERENCE = re.compile(
 _LEAD = re.compile(
     r"^(?:(?:first|second|third|next|then|now|finally|lastly|also|otherwise|so|and|but|ok|okay|well|step|phase"
     r"|pass|case"
-    r"|optimi[sz]ation|note|nb|n\.b\.)\b(?: \d+)?[,:. ]*(?:-+ )?(?:of all,? )?|\(?\d+[.):]\s*|[a-z][.)]\s+|[-*•]\s+)+",
+    r"|optimi[sz]ation|note|nb|n\.b\.)\b(?: \d+)?[,:. ]*(?:-+ )?(?:of all,? )?|\(?\d+[.):]\s*|[a-z][.)]\s+|[-*•]\s+"
+    r"|[a-z]+ #?\d+[.:)]\s+)+",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(
@@ -62,6 +63,8 @@ _SUBJECT = re.compile(
     r"|have to) )*",
     re.IGNORECASE,
 )
+_HEADING = re.compile(r"\w+[.:;!]\s|\S+(?: \S+){0,2} (?:-+|[–—]) ")
+"""A word that is a sentence of its own, or a few before a dash: what follows explains them."""
 _CONDITION = re.compile(
     r"^(?:if|when|whenever|unless|once|for (?:each|every|all)|in case)\b[^,]{12,}?,\s+", re.IGNORECASE
 )
@@ -106,6 +109,8 @@ def describes(query: str) -> bool:
     """Return whether a sentence begins with what is done: a verb, after a condition or "we" where there is one."""
     consequence = _CONDITION.sub("", query, count=1)
     rest = _SUBJECT.sub("", consequence, count=1)
+    if _HEADING.match(rest):
+        return False
     words = [word.rstrip(".,;:").lower() for word in rest.split()[:3]]
     # After a condition, "it" is what the condition speaks of.
     if len(words) < 2 or (words[1] in POINTERS and consequence == query):
@@ -119,7 +124,7 @@ def describes(query: str) -> bool:
         verb.isalpha()
         and verb not in NO_VERBS
         and not verb.endswith(("ing", "ed", "ly", "time"))
-        and words[1] in ARTICLES
+        and words[1] in ARTICLES - {"only"}
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.languages import grammar, parser
-from ground_truth.miners.comment_blocks import last_row, own_line_comments
+from ground_truth.miners.comment_blocks import last_code_row, last_row, own_line_comments
 from ground_truth.miners.types import Definition
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _BLOCK = re.compile(rb"(/\*+!?|\(\*+|\{-+|--\[=*\[)(.*?)(\*+/|\*\)|-\}|\]=*\])\s*\Z", re.DOTALL)
 _LINE = re.compile(rb"(//[/!]*|#+(?!!)|--+)([^\r\n]*)")
 _STAR = re.compile(r"^[ \t]*\*+(?:[ \t]|$)", re.MULTILINE)
+_RULER = re.compile(r"\W*([#=*~/_+-])\1{3,}|.*\S\s+([#=*~/_+-])\2{3,}\W*\Z")
+_HEADING_LINES = 3
+"""A ruler this near to the top sets off the heading of a section; further down it belongs to the text."""
 _BRACES = frozenset({b"", b"{", b"}", b"};", b"})", b"});", b"end", b"fi", b"done"})
 
 
@@ -140,7 +143,7 @@ def commented_definitions(data: bytes, language: str) -> list[Definition]:
         definition
         for kind in ("function", "class")
         for node in captures.get(kind, [])
-        if (definition := _definition(node, data, STYLES[language], by_last_row, is_function=kind == "function"))
+        if (definition := _definition(node, data, language, by_last_row, is_function=kind == "function"))
     ]
     return sorted(found, key=lambda definition: (definition.doc_spans, definition.start_line))
 
@@ -153,8 +156,9 @@ def _query(language: str) -> Query:
 
 
 def _definition(
-    node: Node, data: bytes, style: Style, by_last_row: Mapping[int, Node], *, is_function: bool
+    node: Node, data: bytes, language: str, by_last_row: Mapping[int, Node], *, is_function: bool
 ) -> Definition | None:
+    style = STYLES[language]
     outer = node
     while outer.parent is not None and outer.parent.type in style.wrappers:
         outer = outer.parent
@@ -163,18 +167,25 @@ def _definition(
     if not comments:
         return None
     body = _body(node)
+    last = last_code_row(outer, data, language)
     return Definition(
         name=_name(node),
         is_function=is_function,
         start_line=first.start_point.row + 1,
-        end_line=last_row(outer) + 1,
+        end_line=last + 1,
         doc=comment_text(comments, data),
         doc_spans=tuple(span for comment in comments for span in _inside(comment, data)),
-        body_lines=count_lines(data[body.start_byte : body.end_byte]) if body is not None else 0,
+        body_lines=_body_lines(body, data, last) if body is not None else 0,
         is_overload=body is None,
         is_marked=data.startswith(style.marks or style.opens, comments[0].start_byte),
         comment_spans=(whole_span(comments, data),),
     )
+
+
+def _body_lines(body: Node, data: bytes, last: int) -> int:
+    """Return how many lines of a body say something, up to the last row of its definition."""
+    lines = data[body.start_byte : body.end_byte].split(b"\n")[: last - body.start_point.row + 1]
+    return count_lines(b"\n".join(lines))
 
 
 def _with_attributes(node: Node, style: Style) -> Node:
@@ -212,11 +223,21 @@ def whole_span(comments: list[Node], data: bytes) -> tuple[int, int]:
 def comment_text(comments: list[Node], data: bytes) -> str:
     """Return what comments say, without their marks."""
     parts = [
-        _STAR.sub("", data[start:end].decode("utf-8", "replace").replace("\r\n", "\n"))
+        _STAR.sub("", text) if _BLOCK.match(data[comment.start_byte : comment.end_byte]) else text
         for comment in comments
         for start, end in _inside(comment, data, empty=True)
+        for text in [data[start:end].decode("utf-8", "replace").replace("\r\n", "\n")]
     ]
-    return "\n".join(part.removeprefix(" ") for part in parts).strip()
+    return _below_heading("\n".join(part.removeprefix(" ") for part in parts).strip())
+
+
+def _below_heading(text: str) -> str:
+    """Return a text without the rulers around it and without the heading that a ruler sets off."""
+    lines = text.split("\n")
+    while lines and (not lines[-1].strip() or _RULER.match(lines[-1])):
+        lines.pop()
+    ruled = [number for number, line in enumerate(lines[:_HEADING_LINES]) if _RULER.match(line)]
+    return "\n".join(lines[ruled[-1] + 1 :] if ruled else lines).strip()
 
 
 def count_lines(body: bytes) -> int:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _DEFINES = frozenset((b"def", b"defp", b"defmacro", b"defmacrop", b"defguard", b"defdelegate"))
 _NAME = re.compile(rb"def\w*\s+(?:unquote\()?([\w?!]+)")
+_CALLBACK = re.compile(rb"@(?:macro)?callback\b")
 _DOC = re.compile(rb"@(?:doc|moduledoc|typedoc)\b")
 
 
@@ -39,7 +40,9 @@ def _documented(nodes: list[Node], data: bytes) -> Iterator[Definition]:
             continue
         following = [one for one in nodes[position + 1 :] if one.type != "comment"]
         attributes = _leading(following, "unary_operator")
-        is_of_function = data.startswith(b"@doc", node.start_byte)
+        is_of_function = data.startswith(b"@doc", node.start_byte) and not any(
+            _CALLBACK.match(data[one.start_byte : one.end_byte]) for one in attributes
+        )
         clauses = _clauses(following[len(attributes) :], data) if is_of_function else []
         body = data[clauses[0].start_byte : clauses[-1].end_byte] if clauses else b""
         text = "".join(data[start:end].decode("utf-8", "replace") for start, end in strings)

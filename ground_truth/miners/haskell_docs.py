@@ -18,6 +18,11 @@ _EQUATIONS = ("function", "bind")
 _TYPES = ("data_type", "newtype", "class", "type_synomym", "instance", "type_family")
 _HADDOCK = re.compile(r"\A(?:[|^*]+ ?|\$\w+\s*)")
 _OPENS = (b"--", b"{-")
+_CODE = re.compile(r"@([^@]+)@")
+_QUOTED = re.compile(r"(?<![\w'])'([^\W\d][\w.']*|[^\w\s']+)'(?!\w)")
+_EMPHASIS = re.compile(r"(?<![\w/<])/([^/\n]+)/(?![\w/>])|__([^_\n]+)__")
+_COST = re.compile(r"\A(?:\w+ )?(?:\\\(.*?\\\)|/O\(.*?\)/)(?:[.,:;]|\s+time\.)\s+", re.DOTALL)
+_MATHS = re.compile(r"\\\((.*?)\\\)")
 
 
 def haskell_definitions(data: bytes) -> list[Definition]:
@@ -37,7 +42,7 @@ def haskell_definitions(data: bytes) -> list[Definition]:
                 is_function=nodes[0].type not in _TYPES,
                 start_line=nodes[0].start_point.row + 1,
                 end_line=last_row(nodes[-1]) + 1,
-                doc=_HADDOCK.sub("", comment_text(comments, data)).strip(),
+                doc=_plain(_HADDOCK.sub("", comment_text(comments, data)).strip(), _name(nodes[0])),
                 doc_spans=(span,),
                 body_lines=sum(count_lines(data[node.start_byte : node.end_byte]) for node in equations),
                 is_overload=not equations,
@@ -46,6 +51,17 @@ def haskell_definitions(data: bytes) -> list[Definition]:
             )
         )
     return sorted(found, key=lambda definition: (definition.doc_spans, definition.start_line))
+
+
+def _plain(doc: str, name: str) -> str:
+    """Return documentation without the marks of Haddock, and without the cost or the call that it may begin with.
+
+    "@'take' n xs@ returns …" is "returns …": what is called is in the code.
+    """
+    doc = re.sub(rf"\A@\(?'?{re.escape(name)}'?[^@]*@\s+(?=[a-z]+s\b)", "", _COST.sub("", doc))
+    doc = _MATHS.sub(lambda match: match[1].replace("\\", "").strip(), doc)
+    doc = _EMPHASIS.sub(lambda match: match[1] or match[2], _CODE.sub(r"\1", doc))
+    return _QUOTED.sub(r"\1", doc)
 
 
 def _declarations(root: Node) -> Iterator[list[Node]]:

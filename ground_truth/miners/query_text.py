@@ -7,13 +7,23 @@ import itertools
 import re
 from collections.abc import Callable
 
-from ground_truth.miners.english import ARTICLES, FILLERS
+from ground_truth.miners.english import ARTICLES, FILLERS, VERBS
 
 MIN_WORDS, MAX_WORDS = 4, 60
 MIN_CONTENT_WORDS = 3
 _ENOUGH_WORDS = 6
 _SHORT_LINE = 55
-_NEW_SENTENCE = re.compile(r"\s*(?:[A-Z][a-z]+|An?|I[fts]|[Tt]his) [a-z]")
+_NEW_SENTENCE = re.compile(r"\s*(?:(?:[A-Z][a-z]+|An?|I[fts]|[Tt]his) [a-z]|[A-Z][a-z]+: )")
+_LINE_ENDS = ("`", ")", '"', "'")
+_LABEL = re.compile(r"^\w+: ")
+_DIRECTIVE = re.compile(
+    r"^[ \t]*(?:rubocop:|shellcheck (?:disable|source|shell)|eslint-|prettier-|nolint|go:\w|swiftlint:|ktlint|luacheck:"
+    r"|phpcs:|@?ts-|@?phpstan-|@?psalm-|pylint:|noqa\b|clang-format|istanbul |hlint|:no(?:doc|cov):|NOLINT).*$",
+    re.MULTILINE,
+)
+_COMPLEXITY = re.compile(
+    r"\A(?:amorti[sz]ed |expected |worst[- ]case )?[/*$]?O ?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[/*$]?[.,;:]?\s+"
+)
 
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL | re.IGNORECASE)
 # Tags that wrap prose: their mark goes, the prose stays.
@@ -31,10 +41,11 @@ _SECTION = re.compile(
     r"|(?:Args?|Arguments|Params?|Parameters?|Attributes|Keyword Args|Returns?|Yields?|Raises|Throws|Examples?"
     r"|Usage|Notes?"
     r"|Warnings?|See Also|References|Since|Globals|Outputs?|Inputs?)(?::(?=\s|$)|\s*(?:\n|$))"
+    r"|(?:usage|args?|arguments|params?|parameters|returns|examples?|globals|outputs?|inputs?):(?=\s|$)"
     r"|\w+\s+-\s+(?:The|A|An)\b"
     r"|>>>|iex>|\$ |-{3,}|={3,}|~{3,}|```|\.\. |[#*+-] |\d+[.)] |\[[^\]]+\]:\s)"
     r"|\s[@\\](?:params?|returns?|throws|exception|since|author|see|type|example|deprecated|tparam|sa|note|retval)\b"
-    r"|<(?:p|pre|ul|ol|li|blockquote|table)\b[^>]*>|<br ?/?>\s*<br",
+    r"|<(?:p|pre|ul|ol|li|blockquote|table|param|typeparam|exception|seealso|permission)\b[^>]*>|<br ?/?>\s*<br",
 )
 _ROLE = re.compile(r":(?:[a-z]+:){0,2}[a-z]+:`[~!]?\.?([^`<]*?)(?:\s*<[^`]*>)?`")
 _TAGGED_LINK = re.compile(r"\{@(?:link|linkplain|see)\s+(?:[^\s}|]+[\s|]+)?([^}]*)\}")
@@ -50,11 +61,13 @@ _HTML_TAG = re.compile(
 )
 _AUTOLINK = re.compile(r"<(?:https?|mailto):[^>\s]*>")
 _LINK = re.compile(r"!?\[([^\]\[]+)\](?:\([^)]*\)|\[[^\]]*\])")
-_SHORTCUT = re.compile(r"(?<!\w)\[\[?(`[^`\]]+`|[A-Za-z_][\w.:#]*(?:\(\))?)(?:\s[^\]]*)?\]\]?(?![\w(\[])")
+_SHORTCUT = re.compile(r"(?<![\w)\]])\[\[?(`[^`\]]+`|[A-Za-z_][\w.:#]*(?:\(\))?)(?:\s[^\]]*)?\]\]?(?![\w(\[])")
 _RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{1,2}|`([^`]+)`_{1,2}")
 _HADDOCK = re.compile(r"(?<![\w'])'([A-Za-z_][\w.']*)'(?!\w)|(?<![\w@])@([^@\n]+)@(?!\w)")
 _PAIRED = re.compile(r"(?<![\w+])\+([\w/.:]+)\+(?![\w+])|(?<!\w)\|(\w+)\|(?!\w)")
-_MARKS = re.compile(r"[`*]+")
+_CODE_SPAN = re.compile(r"`+([^`]*)`+")
+# Stars around words; one that stands alone is what the text is about.
+_STARS = re.compile(r"\*+(?=\w)|(?<=[\w.!?)])\*+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<!cf\.)(?<!resp\.)\s+(?=[A-Z\"'(`])")
 _AFTER_NAME = re.compile(r"^(?:\([^)]*\))?\s*(?:\([\d,]+\)\s*)?(?:[:=–—]+|--?)?\s+")
 
@@ -69,6 +82,7 @@ _EMPTY = re.compile(
     r"|helpers? (?:functions?|methods?|for|to|class)|overload|version|equivalent|accessor|getter|setter"
     r"|constructor|test|mixin"
     r"|(?:default )?implementation|a?sync\w* version)\b"
+    r"|exported for\b|exposed (?:for|to)\b|visible for\b|code for\b|(?:\w+ )?counterpart (?:of|to|for)\b"
     r"|not implemented|do not use|don't use|(?:for )?internal use|for testing|used (?:by|in|for|to|when|internally)\b"
     r"|(?:gets? |is )?(?:called|invoked|executed|triggered)\b|runs? (?:in|on|from|as)\b|this (?:is|was"
     r"|function is|method is|test|class|should)\b"
@@ -118,12 +132,13 @@ def query_text(doc: str, name: str = "") -> str:
 
     A text that begins with the definition's own name, as all of Go's do, goes without it: the name is in the code.
     """
+    doc = _DIRECTIVE.sub("", doc)
     summary = _SUMMARY.search(doc)
     text = _LEADING_TAG.sub("", _INHERITED.sub("", (summary[1] if summary else doc).strip())).strip()
-    text = _prose(_with_full_stops(_SECTION.split(text, maxsplit=1)[0]))
+    text = _prose(_with_full_stops(_SECTION.split(_COMPLEXITY.sub("", text), maxsplit=1)[0]))
     sentences = _SENTENCE_END.split(text)
     taken = sentences[0]
-    if len(taken.split()) < _ENOUGH_WORDS and len(sentences) > 1:
+    if len(taken.split()) < _ENOUGH_WORDS and len(sentences) > 1 and not _LABEL.match(sentences[1]):
         taken = f"{taken} {sentences[1]}"
     return _without_name(taken, name).rstrip(":;,- ")
 
@@ -133,7 +148,8 @@ def _with_full_stops(text: str) -> str:
     lines = text.split("\n")
     for number, (line, following) in enumerate(itertools.pairwise(lines)):
         *_, last = line.split() or [""]
-        is_short = len(line.strip()) < _SHORT_LINE and last[-1:].isalnum() and last.lower() not in FILLERS
+        ends = last[-1:].isalnum() or last.endswith(_LINE_ENDS)
+        is_short = len(line.strip()) < _SHORT_LINE and ends and last.lower() not in FILLERS
         if is_short and _NEW_SENTENCE.match(following):
             lines[number] = line.rstrip() + "."
     return "\n".join(lines)
@@ -148,7 +164,8 @@ def _prose(text: str) -> str:
     text = _AUTOLINK.sub("", _LINK.sub(r"\1", text))
     text = _HADDOCK.sub(lambda match: match[1] or match[2], _SHORTCUT.sub(r"\1", text))
     text = _PAIRED.sub(lambda match: match[1] or match[2], text)
-    return " ".join(_MARKS.sub("", html.unescape(_HTML_TAG.sub(" ", text))).replace("\N{NO-BREAK SPACE}", " ").split())
+    text = html.unescape(_HTML_TAG.sub(" ", text)).replace("\N{NO-BREAK SPACE}", " ")
+    return " ".join(_STARS.sub("", _CODE_SPAN.sub(r"\1", text)).split())
 
 
 def _without_name(text: str, name: str) -> str:
@@ -157,11 +174,17 @@ def _without_name(text: str, name: str) -> str:
         return text
     head, _, rest = text.partition(" ")
     bare = re.split(r"[.:#]+", re.sub(r"\(.*$", "", head.rstrip(":-–,")))[-1]
-    # "Find the target" begins with the name by being a command.
-    if bare != name or not rest or rest.split()[0] in ARTICLES:
+    if bare != name or not rest or (head == bare and _is_command(name, rest.split()[0])):
         return text
     rest = _AFTER_NAME.sub("", f" {rest}" if not rest.startswith(("-", "–", ":", "=")) else rest).strip()
     return re.sub(r"^(?:function|method) (?=\w+s )", "", rest)
+
+
+def _is_command(name: str, following: str) -> bool:
+    """Return whether a text begins with the name by being a command: "Find the target", "Push several at once"."""
+    if following in ARTICLES:
+        return True
+    return name.lower() in VERBS and following[:1].isalpha() and not following.endswith("s") and following != "will"
 
 
 def unfit(text: str, name: str = "") -> str:

@@ -67,7 +67,7 @@ def _rows(mined: Mined, *, mask: Mask | None) -> list[AnnotationRow]:
             alternative=note.alternative,
             kind=queries[note.query_id].kind,
             commit=mined.commits.get(note.query_id),
-            language=language_of(note.path),
+            language=queries[note.query_id].language or language_of(note.path),
             mask=mask,
         )
         for note in mined.annotations

@@ -84,7 +84,7 @@ class Harvest:
         candidates = Counter(question.asked.language for question in questions)
         queries = Counter(question.asked.language for question in chosen)
         return Mined(
-            tuple(Query(self._id(one.asked), one.asked.query, self.repo, kind=self.kind) for one in chosen),
+            tuple(self._query(one.asked) for one in chosen),
             tuple(note for one in chosen for note in self._annotations(one)),
             self.dropped + over,
             hidden=tuple(sorted(self.hidden)),
@@ -107,6 +107,9 @@ class Harvest:
                 continue
             self.dropped["same question as another, now its alternative"] += len(same) - 1
             yield Question(same[0], tuple(places))
+
+    def _query(self, asked: Candidate) -> Query:
+        return Query(self._id(asked), asked.query, self.repo, kind=self.kind, language=asked.language)
 
     def _annotations(self, question: Question) -> Iterator[Annotation]:
         for number, place in enumerate((question.asked, *question.others), 1):
