@@ -9,4 +9,6 @@ ruff check .
 ruff format --check --quiet .
 mypy
 lint-imports --no-logo
-python -m pytest --quiet "$@"
+# One test process per core, with one thread each; at most four, since each may hold a model and a browser in memory.
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+python -m pytest --quiet --numprocesses auto --maxprocesses 4 --dist worksteal "$@"

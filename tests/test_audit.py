@@ -37,6 +37,7 @@ def test_the_table_says_what_is_known(findings: tuple[Finding, ...]) -> None:
     assert holds[KendallTau.pattern, "type2_positions"] is False
     for text in ("recall@B", "naurc@B", "ndcg_text@B"):
         assert all(holds[text, name] for name in ("split", "duplicate", "chance"))
+    assert not any(holds[unbounded, "type1"] for unbounded in ("tokens_behind@k", "relevant"))
     for ids in ("ndcg@k", "precision@k", "recall@k"):
         assert not any(holds[ids, name] for name in ("split", "duplicate", "chance"))
 

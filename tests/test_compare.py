@@ -13,7 +13,9 @@ import pytest
 import pytrec_eval
 from conftest import Command
 
+from evaluation.results.types import CellRecord
 from evaluation.trec import read_qrels, read_run
+from evaluation.types import CellKey
 
 QUICK = ("--embedder", "hashing", "--retriever", "dense", "--engine", "serial")
 TWO = ("--chunker", "fixed-lines:lines=5", "--chunker", "cast:size=120")
@@ -53,9 +55,7 @@ def test_scores_agree_with_trec_eval_on_the_written_files(compared: Path) -> Non
     """The run and qrels files give, through bare pytrec_eval, the means that the results report."""
     found = json.loads((compared / "results.json").read_text())
     for cell in found["cells"]:
-        slug = next(
-            path.stem for path in (compared / "runs").iterdir() if cell["chunker"].replace(":", "_") in path.stem
-        )
+        slug = CellRecord(CellKey(*(cell[name] for name in CellKey._fields)), "ok").slug
         qrels = read_qrels(compared / "qrels" / f"{slug}.qrels")
         run = read_run(compared / "runs" / f"{slug}.run")
         scored = {query: {doc: 1.0 / rank for rank, doc in enumerate(ids, 1)} for query, ids in run.items()}
@@ -292,6 +292,13 @@ def test_token_f1_compares_chunkers_only_if_insisted_on(chunkbench: Command, rep
         assert cell["chunks"]["strategy_used"] == "token-fallback"
         assert cell["chunks"]["strategy_counts"] == {"qrels": 0, "pack": 0, "token-fallback": 16}
         assert cell["chunks"]["exact_matches"] is not None
+        spelled = {
+            "strategyUsed": "strategy_used",
+            "strategyCounts": "strategy_counts",
+            "queriesWithRelevant": "queries_with_relevant",
+            "exactMatches": "exact_matches",
+        }
+        assert cell["details"] == {key: cell["chunks"][name] for key, name in spelled.items()}
 
 
 def test_levels_are_measures_of_an_experiment(chunkbench: Command, repository: Path, tmp_path: Path) -> None:

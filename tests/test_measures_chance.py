@@ -124,6 +124,15 @@ def test_beyond_the_search_the_ceiling_is_close(monkeypatch: pytest.MonkeyPatch)
     assert np.mean(gaps) < 0.02
 
 
+def test_the_densest_chunk_is_read_first_and_not_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a chunk of 20 units with 10 of gold and one of 9 with 8, nine units show the most in the second."""
+    gold, chunks = [TextSpan(0, 10, 20), TextSpan(0, 20, 28)], [TextSpan(0, 0, 20), TextSpan(0, 20, 29)]
+    space = SearchSpace(np.array(chunks), {"tokens": np.array([20, 9])})
+    case = Case("q", [], None, TextCase([], gold, {"tokens": [Ruler(np.arange(29))]}), space=space)
+    monkeypatch.setattr(ceilings, "EXACT", 0)
+    assert ceiling(parse_measure("recall@9tok"), case) == pytest.approx(8 / 18)
+
+
 def test_many_chunks_are_as_exact_as_few() -> None:
     """Over 3,000 chunks the quadrature agrees with the mean reading: each unit is read with probability B/N."""
     rng = np.random.default_rng(5)

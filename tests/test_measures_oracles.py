@@ -178,7 +178,7 @@ def test_scikit_learn_agrees_on_the_union() -> None:
         assert row[str(number)]["map"] == pytest.approx(average_precision_score(truth > 0, falling), abs=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 0.9, 1.0])
 def test_alpha_ndcg_equals_ndeval(alpha: float) -> None:
     """The value of alpha-nDCG is ndeval's, wherever the greedy ideal does not hang on how ties are broken."""
     rng = random.Random(6)

@@ -234,6 +234,10 @@ def test_chunking_measures_use_half_open_spans() -> None:
     assert value("split_rate", case) == 0
     crossed = replace(case, text=replace(text, gold=[TextSpan(0, 8, 12), TextSpan(0, 1, 3)]))
     assert value("split_rate", crossed) == 0.5
+    # Five bytes of white space are nowhere among the characters that count.
+    blank: Mapping[SizeUnit, Sequence[Ruler]] = {"nws": [Ruler(np.array([*range(9), *range(14, 30)]))]}
+    unseen = replace(text, gold=[TextSpan(0, 9, 14), TextSpan(0, 18, 22)], rulers=blank)
+    assert value("split_rate", replace(case, text=unseen)) == 1
     overlapping = replace(crossed, text=replace(text, gold=[TextSpan(0, 8, 12)], chunks=[*chunks, TextSpan(0, 5, 15)]))
     assert value("split_rate", overlapping) == 0
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -173,18 +174,20 @@ def test_what_is_no_file_is_left_out_with_a_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root may read anything")
-def test_a_folder_that_cannot_be_read_is_left_out_with_a_reason(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_read_is_left_out_with_a_reason() -> None:
     """One closed folder does not end the walk."""
-    write(tmp_path, {"a.py": "x = 1\n", "closed/b.py": "y = 1\n"})
     script = (
         "import sys; from pathlib import Path; from chunkers.sources import walk; found = walk(Path(sys.argv[1])); "
         "print(found.paths, dict(found.skipped))"
     )
-    (tmp_path / "closed").chmod(0)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
     nobody = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
-    command = [*nobody, sys.executable, "-c", script, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1])
-    (tmp_path / "closed").chmod(0o755)
+    # Not in tmp_path, whose parents nobody else may enter.
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        write(root, {"a.py": "x = 1\n", "closed/b.py": "y = 1\n"})
+        root.chmod(0o755)
+        (root / "closed").chmod(0)
+        command = [*nobody, sys.executable, "-c", script, str(root)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1])
+        (root / "closed").chmod(0o755)
     assert done.stdout == "('a.py',) {'closed/': 'cannot be read (Permission denied)'}\n", done.stderr

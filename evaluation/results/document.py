@@ -33,6 +33,13 @@ from evaluation.types import CellKey
 VERSION = 1
 _WHERE = ("axis", "dataset", "chunker", "embedder", "retriever", "measure")
 _CHUNK_KEYS = {field.name for each in (ChunkFacts, JudgementFacts) for field in dataclasses.fields(each)}
+_DETAILS = {
+    "strategyUsed": "strategy_used",
+    "strategyCounts": "strategy_counts",
+    "queriesWithRelevant": "queries_with_relevant",
+    "exactMatches": "exact_matches",
+}
+"""What decided relevance, as the details of a metric and `chunkbench qrels` spell it; `chunks` has the same facts."""
 
 
 def to_json(results: Results) -> dict[str, Any]:
@@ -122,6 +129,9 @@ def _cell(cell: CellRecord) -> dict[str, Any]:
         "status": cell.status,
         "reason": cell.reason,
         "chunks": _chunks(cell) if cell.status == "ok" else {},
+        "details": {key: getattr(cell.judgements, name) for key, name in _DETAILS.items()}
+        if cell.status == "ok"
+        else {},
         "measures": {name: _plain(summary) for name, summary in cell.measures.items()},
         "seconds": dict(cell.seconds),
         "offsets": {each.measure: list(each.means) for each in cell.offsets},
@@ -268,7 +278,7 @@ def results_schema() -> dict[str, Any]:
         definitions[part.__name__] = _nullable(made) if part in (Comparison, BestSet) else made
     # What has a default is written all the same.
     definitions = {name: {**each, **_required(each)} for name, each in definitions.items()}
-    text, number = {"type": "string"}, {"type": "number"}
+    text, number, nothing = {"type": "string"}, {"type": "number"}, {"type": "object", "maxProperties": 0}
     chunks = {
         "allOf": [_ref(ChunkFacts), _ref(JudgementFacts)],
         "properties": {
@@ -277,11 +287,13 @@ def results_schema() -> dict[str, Any]:
             "uses_vectors": {"type": "boolean"},
         },
     }
+    judgements = definitions[JudgementFacts.__name__]["properties"]
     cell = {
         **dict.fromkeys(CellKey._fields, text),
         "status": {"enum": ["ok", "failed"]},
         "reason": text,
-        "chunks": {"anyOf": [chunks, {"type": "object", "maxProperties": 0}]},
+        "chunks": {"anyOf": [chunks, nothing]},
+        "details": {"anyOf": [_object({key: judgements[name] for key, name in _DETAILS.items()}), nothing]},
         "measures": {"type": "object", "additionalProperties": _ref(MeasureSummary)},
         "seconds": {"type": "object", "additionalProperties": number},
         "offsets": {"type": "object", "additionalProperties": {"type": "array", "items": number}},

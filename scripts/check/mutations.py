@@ -51,7 +51,7 @@ ROOMS = {
         "ground_truth_* datasets_* miners_* overlap git qrels_command mine_command annotate_command",
     ),
     "statistics": Room("evaluation/statistics/*.py", "statistics_*"),
-    "measures": Room("evaluation/measures/*.py", "measures_* audit score trec"),
+    "measures": Room("evaluation/measures/*.py", "measures_* audit score trec plugin_targets"),
     "experiment": Room(
         "evaluation/experiment/*.py",
         "experiment_[bcfmrs]* executors offsets file_memory chunk_table ranking_depth store session plan_command "
