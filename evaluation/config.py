@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
 from chunkers.plugins import Spec, nearest
+from evaluation.prices import check_prices
 from evaluation.run_options import RunOptions
 from evaluation.statistics.types import TestName, Weight
 
@@ -199,6 +200,7 @@ def make_config(values: Mapping[str, Any], *, source: str = "options") -> Experi
             hint = nearest(str(first["loc"][-1]), known.model_fields)
             raise UsageError(f"{source}: unknown key {key!r}.{hint}") from None
         raise UsageError(f"{source}: {key}: {first['msg'].removeprefix('Value error, ')}") from None
+    check_prices(config.run.price, config.embedders)
     if config.k:
         # Without measures of their own, users of -k mean these cutoffs in place of the default ones.
         kept = config.measures if "measures" in values else DEFAULT_TEXT_MEASURES

@@ -41,8 +41,16 @@ class RunOptions(BaseModel):
         description="What is printed: the table, all measures in it (--wide), or results.json (--json).",
     )
 
+    price: tuple[str, ...] = Field(
+        default=(), description="What a million embedded tokens cost: a number, or EMBEDDER=NUMBER for one of several."
+    )
     quiet: bool = Field(default=False, description="Say nothing but errors on stderr.")
     verbose: bool = Field(default=False, description="Say more on stderr.")
+
+    @field_validator("price", mode="before")
+    @classmethod
+    def _prices(cls, price: object) -> object:
+        return [str(each) for each in (price if isinstance(price, (list, tuple)) else [price])]
 
     @field_validator("engine")
     @classmethod

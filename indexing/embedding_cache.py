@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,6 +51,8 @@ class Statistics:
     embedded: int = 0
     seconds: float = 0.0
     """Spent in the model alone."""
+    characters: int = 0
+    """Of the texts that were embedded."""
 
     @property
     def misses(self) -> int:
@@ -104,10 +106,10 @@ class EmbeddingCache:
         group = self.group(encoder, kind=kind)
         out, known = self._stored(group, distinct.keys)
         missing = np.flatnonzero(~known)
-        before = self.statistics.seconds
+        before = replace(self.statistics)
         if len(missing):
             out = self._embed_missing(encoder, texts, distinct, missing, out, kind=kind, progress=progress)
-        self._account(group, len(texts), len(distinct.keys), len(missing), seconds=self.statistics.seconds - before)
+        self._account(group, len(texts), len(distinct.keys), len(missing), before=before)
         # Most calls hold each text once: then there is nothing to copy.
         return out if len(distinct.keys) == len(texts) else out[distinct.places]
 
@@ -139,6 +141,12 @@ class EmbeddingCache:
         rows = [use for use in uses(self.group(encoder, kind="document")) if use.seconds]
         seconds = sum(use.seconds for use in rows)
         return sum(use.embedded for use in rows) / seconds if seconds else None
+
+    def seconds_per_character(self, encoder: Encoder) -> float | None:
+        """Return how long this encoder has taken for a character of the texts it embedded; None where it never did."""
+        rows = [use for use in uses(self.group(encoder, kind="document")) if use.characters]
+        characters = sum(use.characters for use in rows)
+        return sum(use.seconds for use in rows) / characters if characters else None
 
     def group(self, encoder: Encoder, *, kind: str) -> Path:
         """Return the folder of the encoder's vectors of this kind."""
@@ -247,6 +255,7 @@ class EmbeddingCache:
                 append_block(group, distinct.keys[rows].tolist(), tokens, vectors)
             out[rows] = vectors
             self.statistics.embedded += len(rows)
+            self.statistics.characters += sum(map(len, chosen))
             done += len(rows)
             if progress:
                 progress(done, len(missing))
@@ -263,11 +272,12 @@ class EmbeddingCache:
         except OSError as error:
             raise disk_error(error, self.folder) from error
 
-    def _account(self, group: Path, texts: int, distinct: int, missing: int, *, seconds: float) -> None:
+    def _account(self, group: Path, texts: int, distinct: int, missing: int, *, before: Statistics) -> None:
+        seconds, characters = self.statistics.seconds - before.seconds, self.statistics.characters - before.characters
         self.statistics.texts += texts
         self.statistics.distinct += distinct
         self.statistics.hits += distinct - missing
-        note_use(group, Use(int(time.time()), texts, distinct, missing, round(seconds, 3)))
+        note_use(group, Use(int(time.time()), texts, distinct, missing, round(seconds, 3), characters))
 
 
 def text_key(text: str) -> bytes:

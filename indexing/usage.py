@@ -22,6 +22,8 @@ class Use(NamedTuple):
     embedded: int
     seconds: float
     """Spent in the model."""
+    characters: int = 0
+    """Of the texts that were embedded."""
 
 
 def note_use(group: Path, use: Use) -> None:
@@ -52,5 +54,5 @@ def _parsed(line: bytes) -> Use | None:
         return None
     if not all(type(each) in (int, float) and math.isfinite(each) and 0 <= each < _LARGEST for each in counts):
         return None
-    at, texts, distinct, embedded, seconds = counts
-    return Use(int(at), int(texts), int(distinct), int(embedded), float(seconds))
+    at, texts, distinct, embedded, seconds, characters = counts
+    return Use(int(at), int(texts), int(distinct), int(embedded), float(seconds), int(characters))

@@ -68,6 +68,9 @@ Examples:
 )
 @click.option("--tool-timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds for one answer [60].")
 @click.option("--write-spans", type=click.Path(), metavar="FILE", help="Write every ranking as a span run.")
+@click.option(
+    "--price", multiple=True, metavar="[EMBEDDER=]NUMBER", help="What a million embedded tokens cost: shown per row."
+)
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--budget", "budgets", multiple=True, type=click.IntRange(min=1), help="Points of the budget curve.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many queries of each dataset, drawn by seed.")

@@ -306,7 +306,7 @@ def test_use_is_written_down(tmp_path: Path) -> None:
     row = json.loads(log.read_text("utf-8"))
     assert row.pop("at") >= began
     assert row.pop("seconds") >= 0
-    assert row == {"texts": 3, "distinct": 2, "embedded": 2}
+    assert row == {"texts": 3, "distinct": 2, "embedded": 2, "characters": 2}
 
 
 def test_what_is_missing_and_how_fast_it_went(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from chunkers.errors import UsageError
@@ -95,6 +96,7 @@ def span_record(
             queries_with_relevant=len(queries) - scored.unanswerable,
             tokens_at=scored.tokens_at,
         ),
+        cost=replace(run.cost, **scored.reading._asdict()),
         seconds={name: round(value, 3) for name, value in run.seconds.items()},
         scores=scored.scores,
         curve=scored.curve,

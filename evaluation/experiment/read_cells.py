@@ -44,7 +44,13 @@ def read_record(session: Session, base: CellRecord, reader: Reader, *, key: Cell
     loaded = session.dataset(key.dataset)
     made = span_record(key, loaded, run, measures=session.measures, budgets=config.budgets)
     # Equal fingerprints would say that the cells read the same.
-    record = replace(made.record, chunks=replace(base.chunks, fingerprint=""), search=base.search, seconds=base.seconds)
+    record = replace(
+        made.record,
+        chunks=replace(base.chunks, fingerprint=""),
+        search=base.search,
+        cost=replace(base.cost, tokens_to_50=made.record.cost.tokens_to_50, tokens_to_80=made.record.cost.tokens_to_80),
+        seconds=base.seconds,
+    )
     return made._replace(record=record)
 
 

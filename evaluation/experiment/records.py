@@ -12,7 +12,10 @@ from chunkers.languages import language_of
 from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.reading_cost import ReadingCost
 from evaluation.experiment.session import Session
+from evaluation.prices import price_of
+from evaluation.results.facts import CostFacts
 from evaluation.results.types import CellRecord, GoldLines, HiddenPart, HitRecord, QueryRecord
 from evaluation.types import CellKey
 from ground_truth.types import Annotation
@@ -46,6 +49,7 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
     record = CellRecord(
         key=cell,
         status="ok",
+        cost=_cost(session, cell, reading=scored.reading),
         chunks=chunks.facts,
         search=retrieved.facts,
         judgements=replace(scored.facts, **stages.levels(session, cell.dataset, cell.chunker)._asdict()),
@@ -59,6 +63,21 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
     shown = sorted({hit.position for found in ranking.values() for hit in found[:HITS_SHOWN]})
     hidden = {(cell.dataset, chunks.ids[row]): parts for row in shown if (parts := _hidden(loaded, chunks, row))}
     return FinishedCell(record, {chunks.ids[row]: _text(loaded, chunks, row) for row in shown}, hidden)
+
+
+def _cost(session: Session, cell: CellKey, *, reading: ReadingCost) -> CostFacts:
+    """Return what the cell cost, with what is read and what the user's price makes of its tokens."""
+    chunks, cost = stages.chunk(session, cell.dataset, cell.chunker), stages.retrieve(session, cell).cost
+    parts = (chunks.seconds, cost.embed_seconds, cost.index_seconds)
+    known = [part for part in parts if part is not None]
+    price = price_of(session.config.run.price, cell.embedder)
+    tokens = cost.tokens_embedded
+    return replace(
+        cost,
+        **reading._asdict(),
+        build_seconds=sum(known) if len(known) == len(parts) else None,
+        price=None if price is None or tokens is None else price * tokens / 1e6,
+    )
 
 
 def query_records(loaded: LoadedDataset) -> Iterator[QueryRecord]:

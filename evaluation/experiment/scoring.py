@@ -14,11 +14,12 @@ from evaluation.experiment.cases import CaseBuilder
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.qrels import qrels_of
+from evaluation.experiment.reading_cost import READING_MEASURES, ReadingCost, reading_cost
 from evaluation.experiment.visible_chunks import visible_sizes
 from evaluation.measures.curve import recall_curves
 from evaluation.measures.evaluate import evaluate
 from evaluation.measures.measure import Measure
-from evaluation.results.facts import JudgementFacts
+from evaluation.results.facts import JudgementFacts, TokensRead
 from ground_truth.rules import Rule
 from ground_truth.types import Qrels
 from indexing.types import Hit
@@ -36,6 +37,7 @@ class Scored:
     curve: np.ndarray
     qrels: Qrels
     facts: JudgementFacts
+    reading: ReadingCost
 
 
 @dataclass(frozen=True)
@@ -74,22 +76,24 @@ def score_ranking(
         vector_depth=max(depths, default=0),
     )
     queries = loaded.dataset.queries
-    columns: dict[str, list[float]] = {measure.name: [] for measure in measures}
+    asked = list(dict.fromkeys((*measures, *READING_MEASURES)))
+    columns: dict[str, list[float]] = {measure.name: [] for measure in asked}
     curves: list[np.ndarray] = []
     tokens = visible_sizes(loaded, chunks, "tokens")
     behind: dict[int, list[int]] = {5: [], 10: []}
     for start in range(0, len(queries), BLOCK):
         cases = builder.cases(queries[start : start + BLOCK], ranking)
-        scores = evaluate(measures, cases)
+        scores = evaluate(asked, cases)
         curves.append(recall_curves(cases, unit=CURVE_UNIT, budgets=how.budgets))
         for case in cases:
             for name, values in columns.items():
                 values.append(scores[case.query_id][name])
             for k, sums in behind.items():
                 sums.append(int(tokens[[hit.position for hit in ranking[case.query_id][:k]]].sum()))
+    scored = {name: np.array(values, dtype=np.float64) for name, values in columns.items()}
     return Scored(
         query_ids=[query.id for query in queries],
-        scores={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
+        scores={measure.name: scored[measure.name] for measure in measures},
         curve=np.concatenate(curves),
         qrels=judgements.qrels,
         facts=JudgementFacts(
@@ -101,6 +105,7 @@ def score_ranking(
             relevant_per_query=float(np.mean([len(grades) for grades in judgements.qrels.values()])),
             tokens_at={str(k): float(np.mean(sums)) for k, sums in behind.items()},
         ),
+        reading=reading_cost(scored, budgets=how.budgets),
     )
 
 
@@ -115,6 +120,7 @@ def save_scored(scored: Scored, folder: Path) -> None:
     np.save(folder / "curve.npy", scored.curve, allow_pickle=False)
     (folder / "qrels.json").write_text(json.dumps(scored.qrels), "utf-8")
     (folder / "facts.json").write_text(json.dumps(asdict(scored.facts)), "utf-8")
+    (folder / "reading.json").write_text(json.dumps([asdict(each) for each in scored.reading]), "utf-8")
 
 
 def load_scored(folder: Path) -> Scored:
@@ -128,4 +134,5 @@ def load_scored(folder: Path) -> Scored:
         curve=np.load(folder / "curve.npy", allow_pickle=False),
         qrels=json.loads((folder / "qrels.json").read_text("utf-8")),
         facts=JudgementFacts(**json.loads((folder / "facts.json").read_text("utf-8"))),
+        reading=ReadingCost(*(TokensRead(**each) for each in json.loads((folder / "reading.json").read_text("utf-8")))),
     )

@@ -16,9 +16,10 @@ from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.ranking_depth import ranks_to_keep
 from evaluation.experiment.row_places import RowPlaces
+from evaluation.experiment.search_cost import CostMeter, header_tokens
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
-from evaluation.results.facts import SearchFacts, Truncation
-from indexing.embedding_cache import EmbeddingCache, text_keys
+from evaluation.results.facts import CostFacts, SearchFacts, Truncation
+from indexing.embedding_cache import EmbeddingCache
 from indexing.types import Encoder, Hit, QueryBatch, Retriever, SearchSpace
 
 Ranking = Mapping[str, Sequence[Hit]]
@@ -26,11 +27,12 @@ Ranking = Mapping[str, Sequence[Hit]]
 
 
 class Retrieved(NamedTuple):
-    """Every query's ranking, what the search says of itself, and the seconds of embedding and searching."""
+    """Every query's ranking, what the search says of itself, the seconds of embedding and searching, and its cost."""
 
     ranking: Ranking
     facts: SearchFacts
     seconds: Mapping[str, float]
+    cost: CostFacts
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,13 @@ def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
     seconds = {"embed": 0.0, "retrieve": 0.0}
     lengths: list[np.ndarray] = []
     measured: dict[str, list[float]] = {}
+    meter = CostMeter(how.retriever, how.encoder if how.retriever.uses_vectors else None, dataset.queries)
     spaces = searchable_rows(loaded, chunks)
     searchable = sum(map(len, spaces.values()))
     if dataset.scope == "all":
         spaces = {"": np.concatenate([*spaces.values(), np.zeros(0, dtype=np.int64)]).astype(np.int64)}
     sizes = {unit: visible_sizes(loaded, chunks, unit) for unit in how.budgets}
+    tokens = visible_sizes(loaded, chunks, "tokens")
     for repo, rows in spaces.items():
         asked = [query for query in dataset.queries if dataset.scope == "all" or query.repo == repo]
         if not asked:
@@ -65,7 +69,7 @@ def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
         words = [query.text for query in asked]
         started = time.perf_counter()
         if how.retriever.uses_vectors:
-            keys = text_keys(texts)
+            keys = meter.keys(texts, tokens[rows] + header_tokens([chunks.headers[row] for row in rows]))
             vectors = how.embeddings.embed(how.encoder, texts, kind="document", keys=keys)
             space = SearchSpace(texts, vectors, places)
             batch = QueryBatch(words, how.embeddings.embed(how.encoder, words, kind="query"))
@@ -74,12 +78,14 @@ def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
         else:
             space, batch = SearchSpace(texts, places=places), QueryBatch(words)
         embedded = time.perf_counter()
-        found = how.retriever.search(space, batch, depth=how.depth)
+        index = meter.index(space)
+        found = index.search(batch, depth=how.depth)
         keep = ranks_to_keep(chunks, rows, found, budgets=how.budgets, sizes=sizes)
         for query, hits, last in zip(asked, found, keep, strict=True):
             ranking[query.id] = [Hit(int(rows[hit.position]), hit.score) for hit in hits[:last]]
         seconds["embed"] += embedded - started
         seconds["retrieve"] += time.perf_counter() - embedded
+        meter.time_queries(index, asked, batch, depth=how.depth)
         for name, value in _diagnostics(how.retriever)(space, batch, depth=how.depth).items():
             measured.setdefault(name, []).append(value)
     for query in dataset.queries:
@@ -92,7 +98,7 @@ def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
         hidden_chunks=len(chunks) - searchable,
         diagnostics=diagnostics,
     )
-    return Retrieved(ranking, facts, seconds)
+    return Retrieved(ranking, facts, seconds, meter.facts(how.embeddings))
 
 
 class _Diagnose(Protocol):
@@ -131,7 +137,7 @@ def save_retrieved(made: Retrieved, folder: Path) -> None:
         "score": pa.array([hit.score for hits in made.ranking.values() for hit in hits], pa.float64()),
     }
     pq.write_table(pa.table(hits), folder / "hits.parquet", compression="zstd")
-    facts = {"facts": asdict(made.facts), "seconds": dict(made.seconds)}
+    facts = {"facts": asdict(made.facts), "seconds": dict(made.seconds), "cost": asdict(made.cost)}
     (folder / "facts.json").write_text(json.dumps(facts, indent=1), "utf-8")
 
 
@@ -150,4 +156,4 @@ def load_retrieved(folder: Path) -> Retrieved:
     found = json.loads((folder / "facts.json").read_text("utf-8"))
     cut_off = found["facts"].pop("truncated")
     facts = SearchFacts(truncated=Truncation(**cut_off) if cut_off else None, **found["facts"])
-    return Retrieved(ranking, facts, found["seconds"])
+    return Retrieved(ranking, facts, found["seconds"], CostFacts(**found["cost"]))

@@ -14,6 +14,7 @@ from chunkers.splitting import line_span
 from chunkers.types import Span
 from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.results.facts import CostFacts
 from evaluation.spans.rows import PlaceRow
 from ground_truth.types import Query
 
@@ -48,6 +49,8 @@ class SpanRun:
     seconds: Mapping[str, float] = field(default_factory=dict)
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     """What there is to say of the run, as counts and seconds."""
+    cost: CostFacts = field(default_factory=CostFacts)
+    """What the run took, where it was made here."""
 
 
 class _Layout(NamedTuple):

@@ -15,6 +15,7 @@ from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.file_rulers import VisibleBytes
 from evaluation.experiment.gold_text import answer_key, gold_text
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.reading_cost import READING_MEASURES, ReadingCost, reading_cost
 from evaluation.experiment.scoring import BLOCK, CURVE_UNIT
 from evaluation.experiment.span_places import Place, SpanRun
 from evaluation.measures.curve import recall_curves
@@ -32,6 +33,7 @@ class SpanScores(NamedTuple):
     tokens_at: dict[str, float]
     unanswerable: int
     """Queries without gold: they score 0."""
+    reading: ReadingCost
 
 
 def scores_spans(measure: Measure) -> bool:
@@ -45,20 +47,23 @@ def score_spans(
     """Return the scores of every query; one that the run does not answer scores as an empty ranking."""
     builder = _SpanCases(loaded, run, {unit for measure in measures for unit in measure.units} | {CURVE_UNIT})
     queries = loaded.dataset.queries
-    columns: dict[str, list[float]] = {measure.name: [] for measure in measures}
+    asked = list(dict.fromkeys((*measures, *READING_MEASURES)))
+    columns: dict[str, list[float]] = {measure.name: [] for measure in asked}
     curves: list[np.ndarray] = []
     for start in range(0, len(queries), BLOCK):
         cases = [builder.case(query) for query in queries[start : start + BLOCK]]
-        scores = evaluate(measures, cases)
+        scores = evaluate(asked, cases)
         curves.append(recall_curves(cases, unit=CURVE_UNIT, budgets=budgets))
         for case in cases:
             for name, values in columns.items():
                 values.append(scores[case.query_id][name])
+    scored = {name: np.array(values, dtype=np.float64) for name, values in columns.items()}
     return SpanScores(
-        scores={name: np.array(values, dtype=np.float64) for name, values in columns.items()},
+        scores={measure.name: scored[measure.name] for measure in measures},
         curve=np.concatenate(curves),
         tokens_at={str(k): builder.tokens_behind(queries, k) for k in (5, 10)},
         unanswerable=sum(not builder.gold.get(query.id) for query in queries),
+        reading=reading_cost(scored, budgets=budgets),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,11 @@ import numpy as np
 from chunkers.sources import Repository
 from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.machine import machine
 from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
+from evaluation.results.facts import CostFacts
 from evaluation.tools.answers import read_place
-from evaluation.tools.asking import Question, Tool, ToolError
+from evaluation.tools.asking import FunctionTool, Question, Tool, ToolError
 from evaluation.tools.workspace import Workspace, lay_out
 from ground_truth.hidden import blanked
 from ground_truth.types import Query
@@ -41,6 +44,23 @@ def run_tool(tool: Tool, loaded: LoadedDataset, *, depth: int) -> SpanRun:
             "answers_cut_off": float(asking.cut_answers),
             "places_cut_off": float(asking.cut_places),
         },
+        cost=_cost(tool, asking.seconds),
+    )
+
+
+def _cost(tool: Tool, seconds: Sequence[float]) -> CostFacts:
+    """Return what asking took; whether a user's command has an index, and what that takes, only its author knows."""
+    timed = CostFacts(
+        query_seconds_p50=float(np.quantile(seconds, 0.5)) if seconds else None,
+        query_seconds_p95=float(np.quantile(seconds, 0.95)) if seconds else None,
+        queries_timed=len(seconds),
+        machine=machine(),
+    )
+    if not isinstance(tool, FunctionTool):
+        return timed
+    # The ready ones search the files themselves.
+    return replace(
+        timed, index_bytes=0, texts_embedded=0, tokens_embedded=0, embed_seconds=0, index_seconds=0, build_seconds=0
     )
 
 

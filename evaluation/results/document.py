@@ -14,7 +14,7 @@ from chunkers.plain_text import one_line
 from evaluation.config import ExperimentConfig
 from evaluation.measures.declared import MeasureFacts, declared
 from evaluation.measures.registry import remember_measure
-from evaluation.results.facts import ChunkFacts, DatasetRecord, JudgementFacts, SearchFacts, Truncation
+from evaluation.results.facts import ChunkFacts, CostFacts, DatasetRecord, JudgementFacts, SearchFacts, Truncation
 from evaluation.results.types import (
     BestRecord,
     CellRecord,
@@ -134,6 +134,7 @@ def _cell(cell: CellRecord) -> dict[str, Any]:
         else {},
         "measures": {name: _plain(summary) for name, summary in cell.measures.items()},
         "seconds": dict(cell.seconds),
+        "cost": _plain(cell.cost),
         "offsets": {each.measure: list(each.means) for each in cell.offsets},
     }
 
@@ -192,6 +193,7 @@ def _read_cell(row: Mapping[str, Any]) -> CellRecord:
         judgements=_read(JudgementFacts, chunks),
         measures={str(name): _read(MeasureSummary, each) for name, each in row["measures"].items()},
         seconds=TypeAdapter(dict[str, float]).validate_python(row["seconds"]),
+        cost=_read(CostFacts, row.get("cost", {})),  # runs before there were costs have none
         offsets=tuple(
             OffsetSpread(str(name), tuple(map(float, means))) for name, means in row.get("offsets", {}).items()
         ),
@@ -263,6 +265,7 @@ def results_schema() -> dict[str, Any]:
         ChunkFacts,
         JudgementFacts,
         Truncation,
+        CostFacts,
         MeasureSummary,
         MeasureFacts,
         DatasetRecord,
@@ -296,6 +299,7 @@ def results_schema() -> dict[str, Any]:
         "details": {"anyOf": [_object({key: judgements[name] for key, name in _DETAILS.items()}), nothing]},
         "measures": {"type": "object", "additionalProperties": _ref(MeasureSummary)},
         "seconds": {"type": "object", "additionalProperties": number},
+        "cost": _ref(CostFacts),
         "offsets": {"type": "object", "additionalProperties": {"type": "array", "items": number}},
     }
     where = dict.fromkeys(_WHERE, text)

@@ -90,6 +90,49 @@ class JudgementFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class TokensRead:
+    """How much of a ranking is read until a share of the answer has been seen."""
+
+    median: float | None
+    """Tokens, over all queries; None where half of them never get there."""
+    reached: float
+    """Share of the queries that get there within the largest budget of the experiment."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostFacts:
+    """What a row costs beside what it scores; None where it is not known.
+
+    Times were measured once, when the cell was made, and are kept with it: they are no part of its identity.
+    """
+
+    tokens_to_50: TokensRead | None = None
+    """Until half of the answer has been read."""
+    tokens_to_80: TokensRead | None = None
+    texts_embedded: int | None = None
+    """Distinct texts of the index that a model reads; 0 where it has no vectors."""
+    tokens_embedded: int | None = None
+    """Of those texts, as budgets count them."""
+    index_bytes: int | None = None
+    """Postings, vectors and links, without the texts."""
+    embed_seconds: float | None = None
+    """Of those texts, at the speed at which the embedder has been seen to work."""
+    index_seconds: float | None = None
+    build_seconds: float | None = None
+    """Cutting, embedding and indexing together."""
+    query_seconds_p50: float | None = None
+    """Of one query asked by itself."""
+    query_seconds_p95: float | None = None
+    queries_timed: int = 0
+    query_embedding_timed: bool = False
+    """Whether embedding the query is part of its seconds."""
+    machine: str = ""
+    """What the seconds were measured on."""
+    price: float | None = None
+    """Of embedding, at the price that the user named."""
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetParts:
     """The fingerprints of a dataset's parts."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from evaluation.config import ExperimentConfig
 from evaluation.measures.declared import MeasureFacts
-from evaluation.results.facts import ChunkFacts, DatasetRecord, JudgementFacts, SearchFacts
+from evaluation.results.facts import ChunkFacts, CostFacts, DatasetRecord, JudgementFacts, SearchFacts
 from evaluation.run_options import RunOptions
 from evaluation.statistics import BestSet, Comparison
 from evaluation.types import CellKey
@@ -99,6 +99,7 @@ class CellRecord:
     chunks: ChunkFacts = field(default_factory=ChunkFacts)
     search: SearchFacts = field(default_factory=SearchFacts)
     judgements: JudgementFacts = field(default_factory=JudgementFacts)
+    cost: CostFacts = field(default_factory=CostFacts)
     measures: Mapping[str, MeasureSummary] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Stage → seconds it took when it was made."""

@@ -22,6 +22,7 @@ class Hashing:
     """Each word adds to or takes from one dimension, chosen by its checksum."""
 
     version: ClassVar[str] = "1"
+    local: ClassVar[bool] = True
     zero_rows: ClassVar[bool] = True
     """A text without words says nothing."""
 

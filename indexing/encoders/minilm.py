@@ -37,6 +37,7 @@ class MiniLM:
     """all-MiniLM-L6-v2: 384 dimensions, float32; longer texts are read in windows of 256 tokens."""
 
     version: ClassVar[str] = "1"
+    local: ClassVar[bool] = True
 
     long: Long = "mean"
     """Of a text longer than the window, `mean` reads all in windows and pools them, `truncate` reads the beginning."""

@@ -26,6 +26,7 @@ class OnnxInt8:
     """The default model with weights and activations in int8; built once from the packaged weights."""
 
     version: ClassVar[str] = "1"
+    local: ClassVar[bool] = True
 
     long: Long = "truncate"
     threads: int | None = None

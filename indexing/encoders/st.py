@@ -29,6 +29,7 @@ class SentenceTransformerEncoder:
     """A model of the sentence-transformers library; prompts come from its configuration unless they are given."""
 
     version: ClassVar[str] = "1"
+    local: ClassVar[bool] = True
 
     model: str
     """A folder, or an id on the Hugging Face hub."""
