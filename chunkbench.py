@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from chunkers.types import Chunk, Chunker, Piece, SizeLimit, SourceFile, Span
     from evaluation.api import BatchValues
     from evaluation.measures.measure import Measure
+    from evaluation.recommend.printable import PrintableRecommendation
     from evaluation.report.printable import PrintableResults
     from ground_truth.types import Annotation, Dataset, DatasetLoader, Query
     from indexing.types import Encoder, Hit, Retriever
@@ -72,6 +73,7 @@ __all__ = [
     "main",
     "measure",
     "plugins",
+    "recommend",
 ]
 
 _PACKAGES = ("chunkers", "indexing", "ground_truth", "evaluation", "scripts")
@@ -145,6 +147,35 @@ def compare(
         "measures": measures,
     }
     return compare_objects(source, axes, annotations=annotations, engine=engine, jobs=jobs, options=options)
+
+
+def recommend(
+    source: str | Path | Dataset | DatasetLoader | Sequence[str | Path] | None = None,
+    *,
+    candidates: Iterable[str | Chunker] = (),
+    embedder: str | Encoder | None = None,
+    retriever: str | Retriever | None = None,
+    current: str | Chunker | None = None,
+    annotations: str | Path | None = None,
+    max_chunks: int | None = None,
+    max_index_mb: float | None = None,
+    price: float | None = None,
+    budget: float | None = None,
+    engine: str = "serial",
+    jobs: int | None = None,
+    **options: Any,  # noqa: ANN401 - seed, margin, limit, headline
+) -> PrintableRecommendation:
+    """Recommend a chunker and a size for this code; ``print`` shows the answer and what it risks.
+
+    ``source`` is as in `compare`. Without ``candidates``, families of chunkers at six sizes race. ``current`` is the
+    chunker in use, ``price`` that of embedding a million tokens, ``budget`` what embedding everything once may cost.
+    ``options`` are ``seed``, ``margin`` (in points), ``limit`` (queries) and ``headline`` (the measure to choose by).
+    """
+    from evaluation.recommend.printable import recommend_objects
+
+    limits = (max_chunks, max_index_mb, price, budget)
+    chosen = {"embedder": embedder, "retriever": retriever, "current": current, "annotations": annotations}
+    return recommend_objects(source, candidates, chosen, limits=limits, engine=engine, jobs=jobs, options=options)
 
 
 def chunk(path: str | Path, chunker: str | Chunker = "cast") -> list[Chunk]:

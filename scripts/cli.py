@@ -14,6 +14,7 @@ from scripts.streams import plain_streams
 
 _VERBS = {
     "compare": "which chunker retrieves better, by how much, and is that real?",
+    "recommend": "which chunker and size for this code, and what that risks",
     "chunk": "see where a chunker cuts",
     "qrels": "which chunks answer each query, by a named overlap rule",
     "annotate": "mark the lines that answer your questions; check marked lines",

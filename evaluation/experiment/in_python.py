@@ -30,7 +30,7 @@ _REGISTRIES: dict[str, Registry[Any]] = {
 }
 
 
-class _Axis(NamedTuple):
+class Axis(NamedTuple):
     """The specs of one axis, and the objects among them."""
 
     specs: tuple[str, ...]
@@ -47,14 +47,12 @@ def run_objects(
     options: Mapping[str, Any],
 ) -> Results:
     """Return the results of comparing these plug-ins on this source."""
-    spelled = {name: _axis(_REGISTRIES[name], items) for name, items in axes.items()}
-    spelled["datasets"] = _datasets(source, annotations)
+    spelled = {name: axis_of(_REGISTRIES[name], items) for name, items in axes.items()}
+    spelled["datasets"] = datasets_of(source, annotations)
     if "baseline" in options and not isinstance(options["baseline"], str):
         options = {**options, "baseline": CHUNKERS.spell(options["baseline"]).spec}
     objects = [each for axis in spelled.values() for each in axis.objects]
-    local = next((each.only_here for each in objects if each.only_here), "")
-    if local and engine != "serial":
-        raise UsageError(f"engine={engine!r} cannot be used: {local}, or use engine='serial'")
+    check_local(objects, engine)
     chosen = {name: axis.specs for name, axis in spelled.items() if axis.specs}
     config = make_config({**options, **chosen, "run": {"engine": engine, "jobs": jobs}}, source="compare")
     plugins = {each.spec: each.plugin for each in objects}
@@ -62,23 +60,32 @@ def run_objects(
     return run_experiment(matched.session, make_executor(engine, jobs))
 
 
-def _axis(registry: Registry[Any], items: Iterable[Any]) -> _Axis:
+def check_local(objects: Iterable[Spelled], engine: str) -> None:
+    """Raise where other processes would have to make an object that only this one has."""
+    local = next((each.only_here for each in objects if each.only_here), "")
+    if local and engine != "serial":
+        raise UsageError(f"engine={engine!r} cannot be used: {local}, or use engine='serial'")
+
+
+def axis_of(registry: Registry[Any], items: Iterable[Any]) -> Axis:
+    """Return the specs of these specs and objects, and the objects."""
     listed = [items] if isinstance(items, str) else list(items)
     found = [item if isinstance(item, str) else registry.spell(item) for item in listed]
     specs = tuple(item if isinstance(item, str) else item.spec for item in found)
-    return _Axis(specs, tuple(item for item in found if not isinstance(item, str)))
+    return Axis(specs, tuple(item for item in found if not isinstance(item, str)))
 
 
-def _datasets(source: object, annotations: str | Path | None) -> _Axis:
+def datasets_of(source: object, annotations: str | Path | None) -> Axis:
+    """Return the dataset that a folder, several folders, a spec or an object stands for; nothing for nothing."""
     if source is None:
         if annotations is not None:
             raise UsageError("annotations need the folder they are about: compare(folder, annotations=file)")
-        return _Axis((), ())
+        return Axis((), ())
     if isinstance(source, (list, tuple)) and annotations is None and all(map(_is_folder, source)):
         source = ";".join(map(str, source))  # one dataset of several repositories, as the command makes it
-        return _Axis((f"mined:root={source}",), ())
+        return Axis((f"mined:root={source}",), ())
     found = [_dataset(each, annotations) for each in (source if isinstance(source, (list, tuple)) else [source])]
-    return _Axis(tuple(each.spec for each in found), tuple(each for each in found if each.plugin is not None))
+    return Axis(tuple(each.spec for each in found), tuple(each for each in found if each.plugin is not None))
 
 
 def _is_folder(source: object) -> bool:

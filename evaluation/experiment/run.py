@@ -118,16 +118,23 @@ def _prepare(session: Session, cells: Sequence[CellKey], overwrite: Overwrite) -
     return {}
 
 
-def _make(session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress) -> dict[CellKey, str]:
-    """Fill the store with every cell's stages; return the reason of each cell that failed."""
-    failed: dict[CellKey, str] = {}
+def make_chunks(
+    session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress
+) -> dict[CellKey, str]:
+    """Fill the store with every cell's chunks; return the reason of each cell that failed."""
+    pairs = dict.fromkeys((cell.dataset, cell.chunker) for cell in cells)
+    fresh = [pair for pair in pairs if not session.store.has(session.chunk_key(*pair))]
+    broken = _phase("chunk", functools.partial(_chunk, session), fresh, executor, progress)
+    return {cell: broken[cell[:2]] for cell in cells if cell[:2] in broken}
+
+
+def make_scores(
+    session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress
+) -> dict[CellKey, str]:
+    """Fill the store with every cell's scores; return the reason of each cell that failed."""
     has = session.store.has
     todo = [cell for cell in cells if not has(session.score_key(cell))]
-
-    pairs = dict.fromkeys((cell.dataset, cell.chunker) for cell in todo)
-    fresh = [pair for pair in pairs if not has(session.chunk_key(*pair))]
-    broken = _phase("chunk", functools.partial(_chunk, session), fresh, executor, progress)
-    failed |= {cell: broken[cell[:2]] for cell in todo if cell[:2] in broken}
+    failed = make_chunks(session, todo, executor, progress)
     todo = [cell for cell in todo if cell not in failed]
 
     corpora = dict.fromkeys(
@@ -144,10 +151,14 @@ def _make(session: Session, cells: Sequence[CellKey], executor: Executor, progre
             failed |= dict.fromkeys(needing, outcome.error)
     todo = [cell for cell in todo if cell not in failed]
 
-    failed |= _phase("score", functools.partial(_score, session, spent), todo, executor, progress)
+    return failed | _phase("score", functools.partial(_score, session, spent), todo, executor, progress)
 
+
+def _make(session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress) -> dict[CellKey, str]:
+    """Fill the store with every cell's stages; return the reason of each cell that failed."""
+    failed = make_scores(session, cells, executor, progress)
     tables = dict.fromkeys((cell.dataset, cell.chunker) for cell in cells if cell not in failed)
-    open_ = [pair for pair in tables if not has(session.levels_key(*pair))]
+    open_ = [pair for pair in tables if not session.store.has(session.levels_key(*pair))]
     broken = _phase("levels", functools.partial(_levels, session), open_, executor, progress)
     return failed | {cell: broken[cell[:2]] for cell in cells if cell[:2] in broken}
 

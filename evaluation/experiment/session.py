@@ -24,6 +24,7 @@ from evaluation.measures.registry import parse_measure, remember_measure
 from evaluation.types import CellKey
 from ground_truth.registry import DATASETS
 from ground_truth.rules import Rule, parse_rule
+from ground_truth.types import DatasetLoader
 from indexing.embedding_cache import EmbeddingCache
 from indexing.registry import ENCODERS, RETRIEVERS
 from indexing.types import Encoder, Retriever
@@ -97,6 +98,13 @@ class Session:
         other.matched_size, other.left_out = matched_size or self.matched_size, left_out or self.left_out
         return other
 
+    def with_dataset(self, config: ExperimentConfig, loader: DatasetLoader, loaded: LoadedDataset) -> Session:
+        """Return a session of another config on a dataset that is at hand; other processes load it by its loader."""
+        given = {**self._given, loaded.spec: loader}
+        other = Session(config, self.cache, plugins=given, datasets={loaded.spec: loaded})
+        other._made = self._made
+        return other
+
     @functools.cached_property
     def cells(self) -> tuple[CellKey, ...]:
         """Every combination, in the order of the config."""
@@ -122,12 +130,15 @@ class Session:
     def dataset(self, spec: str) -> LoadedDataset:
         """Return a dataset, loaded at its first use."""
         if spec not in self._datasets:
-            loader = self._plugin(DATASETS, spec)
             config = self.config
             self._datasets[spec] = load_dataset(
-                spec, loader, duplicates=config.duplicates, limit=config.limit, seed=config.seed
+                spec, self.loader(spec), duplicates=config.duplicates, limit=config.limit, seed=config.seed
             )
         return self._datasets[spec]
+
+    def loader(self, spec: str) -> DatasetLoader:
+        """Return a dataset's loader."""
+        return self._plugin(DATASETS, spec)
 
     def chunker(self, spec: str) -> Chunker:
         """Return a chunker."""

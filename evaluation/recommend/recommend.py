@@ -1,0 +1,70 @@
+"""From candidates to a recommendation: cut the code, race, and meet in the final."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from chunkers.errors import UsageError
+from evaluation.experiment.executors import Executor
+from evaluation.experiment.progress import Progress
+from evaluation.experiment.session import Session
+from evaluation.recommend.assembling import Finished, assemble
+from evaluation.recommend.bounds import Scale
+from evaluation.recommend.candidates import Candidate, default_candidates, family_of
+from evaluation.recommend.field import make_field
+from evaluation.recommend.measuring import Measuring
+from evaluation.recommend.race import Rules, race
+from evaluation.recommend.sampling import divide
+from evaluation.recommend.types import Limits, Recommendation
+from evaluation.results.comparisons import margin_of, statistics_options
+
+
+class AllFailedError(UsageError):
+    """No candidate could be measured."""
+
+    exit_code = 1
+
+
+class Help(NamedTuple):
+    """Who does the work, and who is told of it."""
+
+    executor: Executor
+    progress: Progress
+    say: Callable[[str], None]
+
+
+def recommend(
+    session: Session, specs: Sequence[str], *, limits: Limits, current: str | None, helped: Help
+) -> Recommendation:
+    """Return the recommendation for the session's dataset; without specs, among the default candidates."""
+    started = time.perf_counter()
+    config = session.config
+    dataset = session.dataset(config.datasets[0]).dataset
+    candidates = (
+        [Candidate(spec, family_of(spec, getattr(session.chunker(spec), "size_field", None))) for spec in specs]
+        if specs
+        else default_candidates(dataset, seed=config.seed)
+    )
+    chunkers = dict.fromkeys([*(each.spec for each in candidates), *([current] if current else [])])
+    session = session.with_config(config.model_copy(update={"chunkers": tuple(chunkers)}))
+    field = make_field(session, candidates, limits, executor=helped.executor, progress=helped.progress)
+    parts = divide(dataset, seed=config.seed)
+    measuring = Measuring(session, parts, helped.executor, helped.progress, helped.say)
+    entrants = [runner.entrant for runner in field.runners.values()]
+    outcome = race(entrants, [part.share for part in parts[:-1]], measuring, rules_of(session)) if entrants else None
+    if outcome is None:
+        reasons = {**{spec: out.reason for spec, out in field.out.items()}, **measuring.failed}
+        spec, reason = next(iter(reasons.items()))
+        raise AllFailedError(f"each of the {len(candidates)} candidates failed; {spec}: {reason}")
+    finished = Finished(session, candidates, field, measuring, outcome, limits, current)
+    return assemble(finished, seconds=time.perf_counter() - started)
+
+
+def rules_of(session: Session) -> Rules:
+    """Return how the race is run for the session's headline measure."""
+    measure = next(each for each in session.measures if each.name == session.config.headline)
+    options = statistics_options(measure, session.config)
+    scale = Scale(options["value_range"], options["higher_is_better"], options["weight"])
+    return Rules(margin=margin_of(measure, session.config, 1.0), scale=scale)

@@ -1,0 +1,54 @@
+"""The texts that an index of each candidate holds: how many there are, and how many of them a race has looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from chunkers.tokens import token_ids
+from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.recommend.sampling import FileName
+from indexing.embedding_cache import text_keys
+
+
+class IndexTexts(NamedTuple):
+    """The texts of one candidate on all of the code, as hashes."""
+
+    keys: np.ndarray
+    files: np.ndarray
+    """The file of each, as an index into ``names``."""
+    names: tuple[FileName, ...]
+
+    @property
+    def distinct(self) -> int:
+        """How many different texts there are."""
+        return len(np.unique(self.keys))
+
+    def within(self, files: Iterable[FileName] | None) -> np.ndarray:
+        """Return the hashes of the texts from these files; from all of them where None."""
+        if files is None:
+            return self.keys
+        wanted = set(files)
+        inside = np.array([name in wanted for name in self.names], dtype=bool)
+        return np.asarray(self.keys[inside[self.files]])
+
+
+def index_texts(loaded: LoadedDataset, table: ChunkTable) -> IndexTexts:
+    """Return the texts of a chunk table."""
+    keys = text_keys(ChunkTexts(table, range(len(table)), loaded.visible))
+    return IndexTexts(keys, table.columns["file"], tuple((file.repo, file.path) for file in table.files))
+
+
+def count_distinct(parts: Iterable[np.ndarray]) -> int:
+    """Return how many different texts there are in all parts together."""
+    found = list(parts)
+    return len(np.unique(np.concatenate(found))) if found else 0
+
+
+def index_tokens(table: ChunkTable) -> int:
+    """Return the tokens of all texts of a table, headers included."""
+    headers = (header for header in table.headers if header)
+    return int(table.sizes("tokens").sum()) + sum(len(token_ids(text, tokenizer="cl100k_base")) for text in headers)

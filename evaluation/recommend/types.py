@@ -1,0 +1,139 @@
+"""What is asked of a recommendation, and what it ends as."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from evaluation.statistics import Comparison, Interval
+
+Fate = Literal["finalist", "worse", "behind", "over the limit", "same chunks", "failed"]
+"""Why a candidate was not taken further: shown not to be best, too far behind to be afforded, and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an index may cost; None is no limit."""
+
+    max_chunks: int | None = None
+    max_index_mb: float | None = None
+    price: float | None = None
+    """Of a million tokens to embed."""
+    budget: float | None = None
+    """What embedding all of the code once may cost, in the same currency."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a candidate costs on all of the code; None where it does not apply or is not known."""
+
+    chunks: int
+    mean_nws: float
+    tokens: int
+    """Of all indexed texts, headers included, in cl100k_base."""
+    index_mb: float | None = None
+    embed_minutes: float | None = None
+    """At the speed at which this embedder has embedded on this machine."""
+    price: float | None = None
+    query_p50_ms: float | None = None
+    query_p95_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRecord:
+    """One candidate: how far it came, and why no further. Scores are in the measure's own unit."""
+
+    spec: str
+    family: str
+    fate: Fate
+    reason: str
+    chunks: int = 0
+    mean_nws: float = 0.0
+    texts: int = 0
+    """Distinct texts on all of the code."""
+    round: int = 0
+    """The last round in which it was measured; 0 where it never was."""
+    rounds: tuple[Interval, ...] = ()
+    """Its mean in each round and in the final, each on its own queries."""
+    behind: float | None = None
+    rival: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finalist:
+    """One of those who met on queries that no round had seen."""
+
+    spec: str
+    mean: Interval
+    may_be_best: bool
+    risk: float
+    """What no candidate is better by (95 %)."""
+    final_risk: float
+    """What no finalist is better by (95 %)."""
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The chunker in use, beside the recommended one."""
+
+    spec: str
+    mean: Interval | None
+    change: Comparison | None
+    """The recommended one minus this; None where they are the same."""
+    cost: Cost | None
+    failed: str = ""
+    """Why it could not be measured."""
+
+
+class RoundFacts(NamedTuple):
+    """What a round was measured on."""
+
+    candidates: int
+    queries: int
+    repositories: int
+    files: int
+    share: float
+    """Of all text."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The answer, what it risks, and how it was found."""
+
+    dataset: str
+    measure: str
+    embedder: str
+    """Empty where the retriever uses no vectors."""
+    retriever: str
+    seed: int
+    margin: float
+    """In the measure's own unit."""
+    recommended: str
+    leader: str
+    may_be_best: tuple[str, ...]
+    risk: float
+    riskiest: str
+    """The candidate that sets the risk."""
+    finalists: tuple[Finalist, ...]
+    candidates: tuple[CandidateRecord, ...]
+    rounds: tuple[RoundFacts, ...]
+    """The last one is the final."""
+    embedded_texts: int
+    grid_texts: int
+    seconds: float
+    price: float | None = None
+    current: Current | None = None
+    detectable: float | None = None
+    """The smallest true difference that the final shows with 80 % power."""
+    caveats: tuple[str, ...] = ()
+    mined: bool = False
+    repositories: int = 0
+    queries: int = 0
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def best(self) -> Finalist:
+        """The recommended one."""
+        return next(each for each in self.finalists if each.spec == self.recommended)

@@ -1,0 +1,128 @@
+"""The recommendation in sentences; each claims what its numbers carry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from evaluation.recommend.types import Current, Finalist, Recommendation
+from evaluation.report.formats import named, plural, score, span, unit_words, with_unit
+from evaluation.statistics import MIN_REPOSITORIES
+
+
+def sentences(made: Recommendation) -> list[str]:
+    """Return what is recommended, what that risks, and how it was found, in the order of importance."""
+    return [*_answer(made), *_others(made), *_data(made), *_change(made), *_race(made), *_left_out(made)]
+
+
+def headline(made: Recommendation) -> str:
+    """Return the recommendation in a line."""
+    best = made.best
+    return f"{made.recommended}: {plural(best.cost.chunks, 'chunk')} of {best.cost.mean_nws:,.0f} nws on average"
+
+
+def _answer(made: Recommendation) -> Iterator[str]:
+    best, leader = made.best, _finalist(made, made.leader)
+    raced = sum(each.round > 0 for each in made.candidates)
+    if raced == 1:
+        yield f"{headline(made)}. It is the only candidate, so that there is nothing to choose."
+        return
+    risk = f"no other of the {raced} candidates is better by more than {with_unit(made.measure, made.risk)} (95 %)"
+    if made.risk > best.final_risk and len(made.finalists) > 1:
+        met = len(made.finalists)
+        risk += f", and none of the {met} finalists by more than {with_unit(made.measure, best.final_risk)}"
+    yield f"{headline(made)}. On {made.measure}, {risk}."
+    if made.leader != made.recommended:
+        fewer = 1 - best.cost.chunks / max(leader.cost.chunks, 1)
+        change = f"{abs(fewer):.0%} {'fewer' if fewer >= 0 else 'more'} chunks"
+        means = f"{score(made.measure, best.mean.mean)} against {score(made.measure, leader.mean.mean)}"
+        yield f"It needs {change} than the leader, {made.leader} ({means} in the final)."
+
+
+def _others(made: Recommendation) -> Iterator[str]:
+    """Say which finalists may be best too, the cheaper ones with what they would risk."""
+    others = [spec for spec in made.may_be_best if spec != made.recommended]
+    if not others:
+        return
+    yield f"{'May' if len(others) == 1 else 'Any of these may'} be best too: {named(others, 'or')}."
+    cheaper = [each for each in made.finalists if each.spec in others and each.cost.chunks < made.best.cost.chunks]
+    if cheaper:
+        least = min(cheaper, key=lambda each: each.cost.chunks)
+        fewer = 1 - least.cost.chunks / max(made.best.cost.chunks, 1)
+        risk = with_unit(made.measure, least.final_risk)
+        yield f"{least.spec} needs {fewer:.0%} fewer chunks still, and another finalist may be better by {risk}."
+
+
+def _data(made: Recommendation) -> Iterator[str]:
+    """Say where the data are too few for a risk within the margin, and how to come by more."""
+    if made.risk <= made.margin or len(made.finalists) < 2:
+        return
+    asked = made.rounds[-1].queries
+    where = plural(made.repositories, "repository")
+    ways = []
+    if made.mined:
+        ways.append("queries from the history (--dataset mined:root=PATH,kind=commits)")
+    if made.repositories < MIN_REPOSITORIES:
+        ways.append("more repositories of the same kind (recommend PATH PATH …)")
+    ways.append("questions of your own (chunkbench annotate)")
+    yield (
+        f"There is too little data to be sure within the margin of {with_unit(made.measure, made.margin)}: "
+        f"{plural(made.queries, 'query')} in {where}, {asked:,} of them in the final. More would come from, "
+        f"the cheapest first: {'; '.join(ways)}."
+    )
+
+
+def _change(made: Recommendation) -> Iterator[str]:
+    current = made.current
+    if current is None:
+        return
+    if current.failed:
+        yield f"Your present chunker {current.spec} could not be measured: {current.failed}."
+    elif current.change is None:
+        yield f"Your present chunker is the recommended one: {current.spec}."
+    else:
+        yield _gain(made, current)
+
+
+def _gain(made: Recommendation, current: Current) -> str:
+    change = current.change
+    if change is None or current.cost is None:
+        return ""
+    low, high = (change.low, change.high) if change.higher_is_better else (-change.high, -change.low)
+    gain = change.difference if change.higher_is_better else -change.difference
+    said = "gains" if gain >= 0 else "loses"
+    bounds = (low, high) if gain >= 0 else (-high, -low)
+    amount = f"{score(made.measure, abs(gain))} {unit_words(made.measure)}".strip()
+    shown = "" if change.shown else "; that it makes a difference is not shown"
+    fewer = 1 - made.best.cost.chunks / max(current.cost.chunks, 1)
+    chunks = f"{abs(fewer):.0%} {'fewer' if fewer >= 0 else 'more'} chunks"
+    return f"Changing from {current.spec} {said} {amount} ({span(made.measure, *bounds)}{shown}) and needs {chunks}."
+
+
+def _race(made: Recommendation) -> Iterator[str]:
+    if len(made.rounds) < 2:
+        return
+    fates = Counter(each.fate for each in made.candidates)
+    share = made.embedded_texts / max(made.grid_texts, 1)
+    verb = "embedded" if made.embedder else "indexed"
+    yield (
+        f"{fates['worse']} were shown not to be the best and {fates['behind']} fell behind before the final, in which "
+        f"{len(made.finalists)} met on {plural(made.rounds[-1].queries, 'query')} that no round had seen. "
+        f"{made.embedded_texts:,} of {made.grid_texts:,} texts were {verb} ({share:.0%})."
+    )
+
+
+def _left_out(made: Recommendation) -> Iterator[str]:
+    fates = Counter(each.fate for each in made.candidates)
+    if fates["same chunks"]:
+        yield f"{plural(fates['same chunks'], 'candidate')} cut this code exactly as another does and did not race."
+    if fates["over the limit"]:
+        over = plural(fates["over the limit"], "candidate")
+        yield f"{over} exceed a limit and did not race; the risk is about the others."
+    if made.failed:
+        spec, reason = next(iter(made.failed.items()))
+        yield f"{plural(len(made.failed), 'candidate')} failed, and the risk is about the others; {spec}: {reason}"
+
+
+def _finalist(made: Recommendation, spec: str) -> Finalist:
+    return next(each for each in made.finalists if each.spec == spec)
