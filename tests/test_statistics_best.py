@@ -104,3 +104,12 @@ def test_the_best_one_is_seldom_excluded_whatever_the_number_of_rows() -> None:
         scores, clusters = _world([0.0] * 8, repositories=8, seed=seed)
         excluded += "c0" in best_set(scores, clusters, names=[f"c{k}" for k in range(8)]).excluded
     assert excluded / 150 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_rows_far_behind_cost_the_others_nothing() -> None:
+    """Fifteen hopeless rows do not bring a row back into the set that two rivals had put out of it."""
+    few, clusters = _world([0.0, 0.0, -0.06], repositories=12, seed=3)
+    many = np.vstack([few, few[0] - 0.4 + 0.01 * np.random.default_rng(4).normal(size=(15, few.shape[1]))]).clip(0, 1)
+    assert best_set(few, clusters, names=list("abc")).excluded == ("c",)
+    found = best_set(many, clusters, names=[*"abc", *(f"far{k}" for k in range(15))])
+    assert set(found.may_be_best) == {"a", "b"}

@@ -298,3 +298,17 @@ def test_malformed_matrices_are_refused() -> None:
         compare_pairs(np.full((2, 3), np.inf), ["r"] * 3, names=["a", "b"])
     with pytest.raises(UsageError, match="no queries"):
         compare_pairs(np.empty((2, 0)), [], names=["a", "b"])
+
+
+def test_a_few_repositories_that_decide_are_a_caveat() -> None:
+    """Where one of ten repositories differs far more than the rest, the comparison says that 5 % is not kept."""
+    clusters = [f"r{k}" for k in range(10) for _ in range(8)]
+    noise = np.random.default_rng(0).normal(0, 0.01, (2, 80))
+    even = np.array([np.full(80, 0.5), np.full(80, 0.45)]) + noise
+    one = even.copy()
+    one[0, :8] += 0.4
+    warned = [
+        [each for each in compare_pairs(scores, clusters, names=["a", "b"])[0].caveats if "false alarm" in each]
+        for scores in (even, one)
+    ]
+    assert [len(each) for each in warned] == [0, 1]

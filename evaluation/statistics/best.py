@@ -10,14 +10,23 @@ import numpy as np
 
 from evaluation.statistics.caveats import caveats
 from evaluation.statistics.compare import FLIPS
+from evaluation.statistics.control import family_level, family_p, in_question, shared_correlation
 from evaluation.statistics.detectable import detectable
-from evaluation.statistics.evidence import Settings, Span, agreeing, two_sided, weigh
+from evaluation.statistics.evidence import Group, Settings, Span, agreeing, weigh, within
 from evaluation.statistics.samples import by_repository
 from evaluation.statistics.scores import checked, difference_span, score_span
 from evaluation.statistics.types import SIGNIFICANT, BestSet, Standing, TestName, Unit, Weight
 
 _BELOW_ZERO = -np.finfo(np.float64).smallest_subnormal
 """The end of an interval of those that are excluded: 0 itself is not in it."""
+
+
+class _Families(NamedTuple):
+    """Per row, the comparisons that it is the control of."""
+
+    sizes: np.ndarray
+    """How many of the others may be what beats it."""
+    correlations: np.ndarray
 
 
 class _Bounds(NamedTuple):
@@ -30,6 +39,7 @@ class _Bounds(NamedTuple):
     """At the level of the decision; the others are two-sided."""
     p_worse: np.ndarray
     """One-sided, that the row is worse than the column."""
+    families: _Families
 
 
 class _Basis(NamedTuple):
@@ -56,8 +66,9 @@ def best_set(
     """Return who may be the best of the rows of [names × queries], with intervals to the best of the others.
 
     A row leaves the set when some other is shown to be better, corrected for all others: the truly best one is excluded
-    in at most 5 % of cases, however many rows there are. ``corrections`` is the number of sets that one statement
-    speaks of. The other options are those of `compare_pairs`.
+    in at most 5 % of cases, however many rows there are. The comparisons of a row share that row as their control, so
+    their correction is Dunnett's, by the correlation that the data show, for those others that are not far behind it.
+    ``corrections`` is the number of sets that one statement speaks of. The other options are those of `compare_pairs`.
     """
     found = checked(scores, clusters, names)
     sign = 1.0 if higher_is_better else -1.0
@@ -70,10 +81,10 @@ def best_set(
         clusters,
         span=span,
         settings=Settings(weight, test, flips, seed),
-        family=others * corrections,
+        corrections=corrections,
     )
     places = {row: place for place, row in enumerate(present)}
-    standings = _standings([names[k] for k in present], means[present], bounds, family=others * corrections, sign=sign)
+    standings = _standings([names[k] for k in present], means[present], bounds, corrections=corrections, sign=sign)
     everyone = tuple(standings[places[k]] if k in places else _without_value(name) for k, name in enumerate(names))
     ranked = sorted((k for k in present if everyone[k].may_be_best), key=lambda k: -sign * means[k])
     absent = tuple(
@@ -102,33 +113,39 @@ def _means(scores: np.ndarray, clusters: Sequence[str], weight: Weight) -> np.nd
 
 
 def _bounds(
-    scores: np.ndarray, clusters: Sequence[str], *, span: Span, settings: Settings, family: int
+    scores: np.ndarray, clusters: Sequence[str], *, span: Span, settings: Settings, corrections: int
 ) -> tuple[_Bounds, _Basis]:
-    """Weigh every ordered pair once: the bounds of j minus i mirror those of i minus j."""
+    """Weigh every pair once: the bounds of j minus i mirror those of i minus j."""
     count = len(scores)
     first, second = np.triu_indices(count, 1)
     estimate, low, high, one_sided_high = (np.full((count, count), value) for value in (0.0, -np.inf, np.inf, np.inf))
     p_worse = np.ones((count, count))
     if count < 2:
-        bounds = _Bounds(estimate, low, high, one_sided_high, p_worse)
+        bounds = _Bounds(estimate, low, high, one_sided_high, p_worse, _Families(np.ones(count), np.zeros(count)))
         return bounds, _Basis("query", "none", 0, float("nan"), ("there is nothing to compare with",))
     differences = scores[first] - scores[second]
     groups = weigh(differences, clusters, span=span, settings=settings)
     repositories = by_repository(differences, clusters)
+    families = _families(groups, first, second, count)
+    one = family_level(SIGNIFICANT / corrections, *families)
+    # An interval speaks of all others, far behind or not.
+    two = family_level(SIGNIFICANT / 2 / corrections, np.full(count, count - 1.0), families.correlations)
     smallest = np.full(len(first), np.nan)
     noted: dict[str, None] = {}
-    level = SIGNIFICANT / family
     for group in groups:
         evidence, i, j = group.evidence, first[group.rows], second[group.rows]
         defined = group.samples.counts > 0
         estimate[i, j], estimate[j, i] = evidence.estimates, -evidence.estimates
-        sides = two_sided(evidence, span, family=family)
-        low[i, j], high[i, j] = np.where(defined, sides.low, -np.inf), np.where(defined, sides.high, np.inf)
+        # Either of the two may be the best one, which all others are compared with.
+        level = np.minimum(two[i], two[j])
+        ends = within(span, evidence.lower(level), evidence.upper(level))
+        low[i, j], high[i, j] = np.where(defined, ends.low, -np.inf), np.where(defined, ends.high, np.inf)
         low[j, i], high[j, i] = -high[i, j], -low[i, j]
-        one_sided_high[i, j] = np.where(defined, evidence.upper(level), np.inf)
-        one_sided_high[j, i] = np.where(defined, -evidence.lower(level), np.inf)
+        one_sided_high[i, j] = np.where(defined, evidence.upper(one[i]), np.inf)
+        one_sided_high[j, i] = np.where(defined, -evidence.lower(one[j]), np.inf)
         p_worse[i, j] = np.where(defined, evidence.p_below(), 1.0)
         p_worse[j, i] = np.where(defined, evidence.p_above(), 1.0)
+        level = np.minimum(one[i], one[j])
         smallest[group.rows] = detectable(evidence, group.samples.counts, level=level, span=span)
         for place, row in enumerate(group.rows):
             found = caveats(group, place, repositories=repositories, row=int(row), queries=len(clusters), span=span)
@@ -137,16 +154,38 @@ def _bounds(
     usable = smallest[~np.isnan(smallest)]
     middle = float(np.median(usable)) if len(usable) else float("nan")
     basis = _Basis(main.unit, main.method, int(main.samples.counts.max()), middle, tuple(noted))
-    return _Bounds(estimate, low, high, one_sided_high, p_worse), basis
+    return _Bounds(estimate, low, high, one_sided_high, p_worse, families), basis
 
 
-def _standings(names: Sequence[str], means: np.ndarray, bounds: _Bounds, *, family: int, sign: float) -> list[Standing]:
+def _families(groups: Sequence[Group], first: np.ndarray, second: np.ndarray, count: int) -> _Families:
+    """Return each row's family; where its comparisons have different units, the largest without any correlation."""
+    if len(groups) > 1:
+        return _Families(np.full(count, count - 1.0), np.zeros(count))
+    (group,) = groups
+    estimates, errors, samples = group.evidence.estimates, group.evidence.errors, group.samples
+    # A pair that never differs, or has no value, stays in question.
+    ratios = np.divide(estimates, errors, out=np.zeros(len(errors)), where=errors > 0)
+    parts = samples.weights * (samples.values - np.nan_to_num(estimates)[:, None])
+    found = []
+    for row in range(count):
+        as_first, as_second = first == row, second == row
+        over = np.concatenate([-ratios[as_first], ratios[as_second]])
+        freedom = np.concatenate([samples.counts[as_first], samples.counts[as_second]]) - 1.0
+        together = np.concatenate([-parts[as_first], parts[as_second]])
+        found.append((in_question(over, freedom), shared_correlation(together)))
+    return _Families(*(np.array(each) for each in zip(*found, strict=True)))
+
+
+def _standings(
+    names: Sequence[str], means: np.ndarray, bounds: _Bounds, *, corrections: int, sign: float
+) -> list[Standing]:
     count = len(names)
     if count < 2:
         return [replace(_without_value(name), mean=float(means[0]), may_be_best=True) for name in names]
     apart = ~np.eye(count, dtype=bool)
     excluded = np.where(apart, bounds.one_sided_high, np.inf).min(axis=1) < 0
-    p = agreeing(np.minimum(1.0, family * np.where(apart, bounds.p_worse, 1.0).min(axis=1)), excluded)
+    smallest = np.where(apart, bounds.p_worse, 1.0).min(axis=1)
+    p = agreeing(np.minimum(1.0, corrections * family_p(smallest, *bounds.families)), excluded)
     highs = np.where(apart, bounds.high, np.inf).min(axis=1)
     highs = np.where(excluded, np.minimum(highs, _BELOW_ZERO), np.maximum(highs, 0.0))
     rivals = apart & ~excluded[None, :]

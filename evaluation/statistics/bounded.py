@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaluation.statistics.samples import Samples
+from evaluation.statistics.samples import Level, Samples
 
 WorstWeight = Literal["largest", "typical"]
 
@@ -43,11 +43,11 @@ class BoundedMean:
         """Return the one-sided p against "the true mean is at least 0"."""
         return _tail(-self.samples.values, self.samples.weights, self.worst, -self.most)
 
-    def lower(self, level: float) -> np.ndarray:
+    def lower(self, level: Level) -> np.ndarray:
         """Return the bound that the true mean is below with at most this probability."""
         return _bound(self.samples.values, self.samples.weights, self.worst, self.least, level)
 
-    def upper(self, level: float) -> np.ndarray:
+    def upper(self, level: Level) -> np.ndarray:
         """Return the bound that the true mean is above with at most this probability."""
         return -_bound(-self.samples.values, self.samples.weights, self.worst, -self.most, level)
 
@@ -66,11 +66,11 @@ def bounded_mean(samples: Samples, *, least: float, most: float, worst: WorstWei
     return BoundedMean(samples, least, most, share, estimates, errors)
 
 
-def _bound(values: np.ndarray, weights: np.ndarray, worst: np.ndarray, least: float, level: float) -> np.ndarray:
+def _bound(values: np.ndarray, weights: np.ndarray, worst: np.ndarray, least: float, level: Level) -> np.ndarray:
     """Find the value that the randomly weighted mean is below with this probability: secants inside a bracket."""
     from scipy import special  # scipy.stats takes a second to import
 
-    goal = float(special.ndtri(level))
+    goal = special.ndtri(level)
     mean = (np.einsum("ij,ij->i", weights, values) + worst * least) / (1 + worst)
     spread = np.square(weights * (values - mean[:, None])).sum(axis=1) + np.square(worst * (least - mean))
     low = np.full(len(values), least)

@@ -53,6 +53,18 @@ def _of_repositories(group: Group, place: int, repositories: Repositories, row: 
         yield f"{group.samples.counts[place]} repositories cannot give a p below {least:.3f} by sign flips"
 
 
+def skewed(group: Group, place: int) -> list[str]:
+    """Return a warning where a few repositories differ far more than the others, and chance seldom makes it look so."""
+    count = int(group.samples.counts[place])
+    if group.unit == "query" or count < 3:
+        return []
+    # Twice the standard deviation of the skewness of as many normal values.
+    by_chance = 2 * np.sqrt(6 * (count - 2) / ((count + 1) * (count + 3)) / count)
+    if _skewness(group, place) <= max(_SKEWED, by_chance):
+        return []
+    return ["a few repositories differ far more than the others: a false alarm is likelier than the stated 5 %"]
+
+
 def _skewness(group: Group, place: int) -> float:
     values, weights = group.samples.values[place], group.samples.weights[place]
     parts = weights * (values - (weights * values).sum())

@@ -10,7 +10,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
-from evaluation.statistics.caveats import caveats
+from evaluation.statistics.caveats import caveats, skewed
 from evaluation.statistics.detectable import detectable
 from evaluation.statistics.evidence import Found, Group, Settings, Span, two_sided, weigh
 from evaluation.statistics.samples import Repositories, by_repository
@@ -175,4 +175,4 @@ def _caveats(group: Group, place: int, row: int, family: _Family, count: int) ->
     found = caveats(group, place, repositories=family.repositories, row=row, queries=queries, span=family.span)
     if not np.nan_to_num(family.differences[row]).any():
         found.append("the two have the same score on every query")
-    return tuple(found)
+    return (*found, *skewed(group, place))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.statistics.evidence import Evidence, Span
+from evaluation.statistics.samples import Level
 from evaluation.statistics.types import POWER
 
 
-def detectable(evidence: Evidence, counts: np.ndarray, *, level: float, span: Span) -> np.ndarray:
+def detectable(evidence: Evidence, counts: np.ndarray, *, level: Level, span: Span) -> np.ndarray:
     """Return it for every comparison at a one-sided level; NaN where units never differ or nothing can be shown.
 
     A true difference is shown when its estimate is farther from 0 than the interval reaches. Four estimates in five do

@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluation.statistics.bounded import bounded_mean
 from evaluation.statistics.flips import SignFlips, sign_flips
-from evaluation.statistics.samples import Samples, fold, queries_of
+from evaluation.statistics.samples import Level, Samples, fold, queries_of
 from evaluation.statistics.student import student_t
 from evaluation.statistics.types import SIGNIFICANT, TestName, Unit, Weight
 
@@ -42,10 +42,10 @@ class Evidence(Protocol):
     def p_below(self) -> np.ndarray:
         """Return the one-sided p against "the true mean is at least 0"."""
 
-    def lower(self, level: float) -> np.ndarray:
+    def lower(self, level: Level) -> np.ndarray:
         """Return the bound that the true mean is below with at most this probability."""
 
-    def upper(self, level: float) -> np.ndarray:
+    def upper(self, level: Level) -> np.ndarray:
         """Return the bound that the true mean is above with at most this probability."""
 
 
@@ -74,11 +74,11 @@ class Alike:
         """Return the one-sided p against "the true mean is at least 0"."""
         return np.where(self.alike, 1.0, self.rest.p_below())
 
-    def lower(self, level: float) -> np.ndarray:
+    def lower(self, level: Level) -> np.ndarray:
         """Return 0 where the two do the same, else the bound."""
         return np.where(self.alike, 0.0, self.rest.lower(level))
 
-    def upper(self, level: float) -> np.ndarray:
+    def upper(self, level: Level) -> np.ndarray:
         """Return 0 where the two do the same, else the bound."""
         return np.where(self.alike, 0.0, self.rest.upper(level))
 
@@ -89,6 +89,9 @@ class Guarded:
 
     main: Evidence
     guard: Evidence
+    floor: np.ndarray
+    """The guard's lower bound at its level; the levels asked for are no larger."""
+    ceiling: np.ndarray
 
     @property
     def estimates(self) -> np.ndarray:
@@ -108,13 +111,13 @@ class Guarded:
         """Return the one-sided p against "the true mean is at least 0"."""
         return _guarded_p(self.main.p_below(), self.guard.p_below())
 
-    def lower(self, level: float) -> np.ndarray:
+    def lower(self, level: Level) -> np.ndarray:
         """Return the lower of the two bounds."""
-        return np.asarray(np.minimum(self.main.lower(level), self.guard.lower(max(level, _GUARD_LEVEL))))
+        return np.asarray(np.minimum(self.main.lower(level), self.floor))
 
-    def upper(self, level: float) -> np.ndarray:
+    def upper(self, level: Level) -> np.ndarray:
         """Return the upper of the two bounds."""
-        return np.asarray(np.maximum(self.main.upper(level), self.guard.upper(max(level, _GUARD_LEVEL))))
+        return np.asarray(np.maximum(self.main.upper(level), self.ceiling))
 
 
 def _guarded_p(main: np.ndarray, guard: np.ndarray) -> np.ndarray:
@@ -136,6 +139,13 @@ class Settings(NamedTuple):
     test: TestName
     flips: int
     seed: int
+
+
+class Ends(NamedTuple):
+    """Both ends of every comparison's interval."""
+
+    low: np.ndarray
+    high: np.ndarray
 
 
 class Found(NamedTuple):
@@ -197,7 +207,8 @@ def _guarded(values: np.ndarray, clusters: Sequence[str], samples: Samples, span
     if not span.known or (queries < _GUARDED_FROM * samples.counts).any():
         return plain
     inner = queries_of(values, clusters, weight=samples.weight)
-    return Guarded(plain, bounded_mean(inner, least=span.least, most=span.most, worst="typical"))
+    guard = bounded_mean(inner, least=span.least, most=span.most, worst="typical")
+    return Guarded(plain, guard, guard.lower(_GUARD_LEVEL), guard.upper(_GUARD_LEVEL))
 
 
 def two_sided(evidence: Evidence, span: Span, *, family: int = 1) -> Found:
@@ -208,10 +219,13 @@ def two_sided(evidence: Evidence, span: Span, *, family: int = 1) -> Found:
     """
     level = SIGNIFICANT / 2 / family
     p = np.minimum(1.0, 2 * family * np.minimum(evidence.p_above(), evidence.p_below()))
-    low, high = evidence.lower(level), evidence.upper(level)
-    if span.known:
-        low, high = np.maximum(low, span.least), np.minimum(high, span.most)
+    low, high = within(span, evidence.lower(level), evidence.upper(level))
     return Found(agreeing(p, (low > 0) | (high < 0)), low, high)
+
+
+def within(span: Span, low: np.ndarray, high: np.ndarray) -> Ends:
+    """Return the ends of an interval inside the range that a mean can have, where that is known."""
+    return Ends(np.maximum(low, span.least), np.minimum(high, span.most)) if span.known else Ends(low, high)
 
 
 def agreeing(p: np.ndarray, shown: np.ndarray) -> np.ndarray:

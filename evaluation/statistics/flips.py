@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.statistics.samples import Samples
+from evaluation.statistics.samples import Level, Samples
 
 _BLOCK_CELLS = 4_000_000
 """Signs per block (32 MB): in smaller ones the threads of the product wait for each other most of the time."""
@@ -46,18 +46,18 @@ class SignFlips:
         """Return the one-sided p against "the true mean is at least 0"."""
         return self.at_least_zero / self.flips
 
-    def lower(self, level: float) -> np.ndarray:
+    def lower(self, level: Level) -> np.ndarray:
         """Return the bound that the true mean is below with at most this probability; -inf where there is none."""
-        return np.asarray(self.smallest[:, self._rank(level)])
+        return np.asarray(self.smallest[np.arange(len(self.smallest)), self._rank(level)])
 
-    def upper(self, level: float) -> np.ndarray:
+    def upper(self, level: Level) -> np.ndarray:
         """Return the bound that the true mean is above with at most this probability; inf where there is none."""
-        return np.asarray(self.largest[:, self._rank(level)])
+        return np.asarray(self.largest[np.arange(len(self.largest)), self._rank(level)])
 
-    def _rank(self, level: float) -> int:
-        if level > _LARGEST_LEVEL:
+    def _rank(self, level: Level) -> np.ndarray:
+        if np.any(np.asarray(level) > _LARGEST_LEVEL):
             raise ValueError(f"subset means are kept for levels up to {_LARGEST_LEVEL}, not for {level}")
-        return int(np.floor(level * self.flips * (1 + _TIE)))
+        return np.floor(np.asarray(level) * self.flips * (1 + _TIE)).astype(int)
 
 
 def sign_flips(samples: Samples, *, flips: int, seed: int) -> SignFlips:

@@ -9,6 +9,9 @@ import numpy as np
 
 from evaluation.statistics.types import MIN_REPOSITORIES, Unit, Weight
 
+Level = float | np.ndarray
+"""One level for all comparisons, or one for each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Samples:

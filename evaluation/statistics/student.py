@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.statistics.samples import Samples
+from evaluation.statistics.samples import Level, Samples
 
 _COCHRAN = 0.2
 """Cochran's rule n > 25·skewness²: beyond |skewness|/√n = 0.2 a mean is not normal enough for t."""
@@ -44,11 +44,11 @@ class StudentT:
         """Return the one-sided p against "the true mean is at least 0"."""
         return self._tail(-self._ratios(), -self.skews)
 
-    def lower(self, level: float) -> np.ndarray:
+    def lower(self, level: Level) -> np.ndarray:
         """Return the bound that the true mean is below with at most this probability; -inf where there is none."""
         return np.asarray(self.estimates - self._distance(self._reach(level, self.skews), self.leaning))
 
-    def upper(self, level: float) -> np.ndarray:
+    def upper(self, level: Level) -> np.ndarray:
         """Return the bound that the true mean is above with at most this probability; inf where there is none."""
         return np.asarray(self.estimates + self._distance(self._reach(level, -self.skews), -self.leaning))
 
@@ -72,7 +72,7 @@ class StudentT:
         )
         return np.asarray(np.minimum(np.maximum(plain, corrected), np.maximum(plain, widest)))
 
-    def _reach(self, level: float, skews: np.ndarray) -> np.ndarray:
+    def _reach(self, level: Level, skews: np.ndarray) -> np.ndarray:
         from scipy import special  # scipy.stats takes a second to import
 
         plain = -special.stdtrit(self.freedom, level)

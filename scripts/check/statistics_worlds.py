@@ -18,6 +18,7 @@ class Line(NamedTuple):
     """One figure beside its target; a figure within three standard errors of the target meets it."""
 
     what: str
+    where: str
     found: float
     target: float
     runs: int
@@ -32,7 +33,8 @@ class Line(NamedTuple):
     def text(self) -> str:
         """Return the line for people."""
         sign = "≥" if self.at_least else "≤"
-        return f"{'ok ' if self.ok else 'BAD'} {self.what:<96} {self.found:.3f} ({sign} {self.target})"
+        said = f"{self.what}: {self.where}"
+        return f"{'ok ' if self.ok else 'BAD'} {said:<100} {self.found:.3f} ({sign} {self.target})"
 
 
 class World(NamedTuple):
@@ -45,6 +47,11 @@ class World(NamedTuple):
     of_repository: Draw
     of_query: Draw
     skewed: bool
+
+    @property
+    def equal(self) -> bool:
+        """Whether all repositories have as many queries: then it does not matter what counts once."""
+        return len(set(self.sizes)) == 1
 
     def draw(self, rng: np.random.Generator, runs: int) -> tuple[np.ndarray, list[str]]:
         """Return [runs × queries] differences with a true mean of 0, and the repository of each query."""
@@ -67,6 +74,17 @@ def normal(deviation: float) -> Draw:
 def exponential(deviation: float) -> Draw:
     """Return a skewed effect: most lose a little, few gain much."""
     return lambda rng, shape: deviation * (rng.exponential(1, shape) - 1)
+
+
+def lognormal(deviation: float) -> Draw:
+    """Return a skewed effect with a long tail: its skewness is 6."""
+    scale = deviation / math.sqrt((math.e - 1) * math.e)
+    return lambda rng, shape: (scale * (rng.lognormal(0, 1, shape) - math.exp(0.5))).clip(-0.6, 0.6)
+
+
+def rare_gain(share: float, gain: float) -> Draw:
+    """Return a large gain in a share of cases and a small loss in the others."""
+    return lambda rng, shape: np.where(rng.random(shape) < share, gain, -gain * share / (1 - share))
 
 
 def heavy(deviation: float) -> Draw:
@@ -100,6 +118,7 @@ def _worlds() -> tuple[World, ...]:
         ("symmetric", normal(0.05), normal(0.2), False),
         ("heavy-tailed", heavy(0.06), heavy(0.2), False),
         ("skewed", exponential(0.06), exponential(0.1), True),
+        ("lognormal", lognormal(0.06), normal(0.2), True),
         ("zero-inflated", inflated(0.3, 0.15), inflated(0.2, 0.4), False),
         ("rare-large", nothing, rare_loss(0.05, 0.02), True),
         ("rarer-large", nothing, rare_loss(0.02, 0.01), True),
@@ -121,8 +140,15 @@ def _worlds() -> tuple[World, ...]:
         World(f"1 repository × {size}, {effect}", (size,), 1, nothing, of_query, skewed)
         for size in (5, 30, 100, 300, 1000)
         for effect, _, of_query, skewed in effects
+        if effect != "lognormal"
     ]
     return (*several, *single)
 
 
 WORLDS = _worlds()
+
+HARD = tuple(
+    World(f"a fifth of {count} repositories gain", (12,) * count, count, rare_gain(0.2, 0.15), normal(0.1), skewed=True)
+    for count in (6, 10, 24, 40)
+)
+"""Few repositories gain much and the others lose a little: with few repositories no procedure that decides can tell."""
