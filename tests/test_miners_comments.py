@@ -149,6 +149,9 @@ def test_lead_ins_and_markup_are_gone(comment: str, query: str) -> None:
         ("Check if we should do so", "says too little"),
         ("Layouts. Each produces one kind of junction", "not a description"),
         ("Parse context - parent element, this one, or null", "not a description"),
+        ("Clip boxes are both empty but do not intersect", "not a description"),
+        ("Queue validation requires an engine and configuration", "not a description"),
+        ("Ensure types are equal in both of the tables", ""),
         ("dragonbox only works for floats and doubles", "not a description"),
     ],
 )
@@ -188,6 +191,8 @@ def test_whatever_the_file_holds_places_lie_inside_it(lines: list[str], data: st
     [
         ("scala", "  def f =\n    // c\n    g(1)\n    h(2)\n\n  // d\n  def i =\n    2\n", [(3, 4), None]),
         ("c", "void f() {\n  /* c */\n  /* d */\n  g();\n  h();\n}\n", [None, (4, 5)]),
+        ("c", "void f() {\n  /* c */\n  int i;\n  int n = 0;\n\n  g(n);\n  h();\n\n  k();\n}\n", [(3, 7)]),
+        ("c", "void f() {\n  /* c */\n  int i = g();\n  int n = 0;\n\n  h(n);\n}\n", [(3, 4)]),
         ("go", "func f() {\n\t// c\n\t// d\n\tg()\n\th()\n}\n", [(4, 5)]),
         ("zig", "fn f() void {\n    g(.{\n        // c\n        .a = 1,\n        .b = 2,\n    });\n}\n", [None]),
     ],

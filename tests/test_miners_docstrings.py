@@ -20,7 +20,7 @@ from evaluation.experiment.loaded_dataset import load_dataset
 from ground_truth.datasets.installed import Installed
 from ground_truth.miners.definitions import hidden_docstrings
 from ground_truth.miners.docstrings import mine_docstrings
-from ground_truth.miners.query_text import query_text, unfit
+from ground_truth.miners.query_text import is_aside, query_text, unfit
 from ground_truth.types import Dataset
 
 SOURCE = textwrap.dedent(
@@ -191,6 +191,8 @@ def test_a_question_of_many_places_is_not_asked(tmp_path: Path) -> None:
         ("Returns **all** of *args at once.", "Returns all of args at once."),
         ("rubocop:disable Metrics/AbcSize\nReads the rows of a table.", "Reads the rows of a table."),
         ('<exception cref="A">When it fails.</exception>', ""),
+        ("Completes the names of commands\n1: command\n2: function", "Completes the names of commands"),
+        ("Prints the names of files\n$1 the folder", "Prints the names of files"),
         ("Adds the record to a zone.\nusage: root sub value", "Adds the record to a zone."),
         ("Returns the same as url.Query()[key] would.", "Returns the same as url.Query()[key] would."),
         ("O(log (n + 1)). Finds the key in a tree.", "Finds the key in a tree."),
@@ -228,6 +230,9 @@ def test_the_name_of_the_definition_is_not_asked(doc: str, name: str, query: str
         ("Public API for reading members", "says nothing about the code"),
         ("Exported for using from other modules", "says nothing about the code"),
         ("Async counterpart of the reader", "says nothing about the code"),
+        ("A special overload of the reader for tables", "says nothing about the code"),
+        ("Defines a recursive pure function that", "cut off"),
+        ("Multiplies the rows of a sparse matrix A", ""),
         ("Initialize the parser of tables", "constructor phrase"),
         ("x: the rows of a table", "list of parameters"),
         ("Return the value of it", "says too little"),
@@ -237,6 +242,21 @@ def test_the_name_of_the_definition_is_not_asked(doc: str, name: str, query: str
 def test_unfit_texts_have_a_reason(text: str, reason: str) -> None:
     """Length, emptiness and language are judged."""
     assert unfit(text) == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "aside"),
+    [
+        ("count must be less than the number of rows", True),
+        ("Returns null if there are no outputs in the layout", True),
+        ("Always returns false as frames do not matter", True),
+        ("Returns false if the tree has a cycle", False),
+        ("Returns an error code of the last call", False),
+    ],
+)
+def test_edge_cases_and_conditions_are_no_description(text: str, aside: bool) -> None:  # noqa: FBT001
+    """What a function demands, or does when there is nothing to do, does not say what it is for."""
+    assert is_aside(text) is aside
 
 
 @given(st.text(alphabet="ab \"'\\\n#é", max_size=80))

@@ -32,6 +32,7 @@ _CONTAINER = re.compile(
     r"(?:.*_)?(?:block|body|statements|suite|stmts|exps|declarations|binds)|statement_list|body_statement|then|else|do"
     r"|chunk|source|source_file|program|Block"
 )
+_DECLARATION = re.compile(r"(?:.*_)?(?:declaration|definition)(?:_statement|_command)?")
 _BODIES = {
     "zig": re.compile("Block"),
     "haskell": re.compile("function|bind|do|local_binds"),
@@ -202,12 +203,20 @@ def _introduced(group: list[Node], root: Node, data: bytes, language: str) -> tu
         return None, "inside an expression"
     end = last_code_row(first, data, language)
     node = first.next_sibling
-    while node is not None and node.start_point.row <= end + 1:
-        if node.start_point.row == end + 1 and (not node.is_named or _COMMENT.fullmatch(node.type)):
+    only_declares = _declares(first, data)
+    # A block that has but declared its variables goes on below the empty line.
+    while node is not None and node.start_point.row <= end + 1 + only_declares:
+        if node.start_point.row > end and (not node.is_named or _COMMENT.fullmatch(node.type)):
             break
         end = max(end, last_code_row(node, data, language))
+        only_declares = only_declares and (not node.is_named or _declares(node, data))
         node = node.next_sibling
     return Lines(first.start_point.row + 1, end + 1), ""
+
+
+def _declares(node: Node, data: bytes) -> bool:
+    """Return whether a statement declares variables and calls nothing."""
+    return bool(_DECLARATION.fullmatch(node.type)) and b"(" not in data[node.start_byte : node.end_byte]
 
 
 def _not_in_body(comment: Node, data: bytes, language: str) -> str:

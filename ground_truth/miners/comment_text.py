@@ -65,6 +65,9 @@ _SUBJECT = re.compile(
 )
 _HEADING = re.compile(r"\w+[.:;!]\s|\S+(?: \S+){0,2} (?:-+|[–—]) ")
 """A word that is a sentence of its own, or a few before a dash: what follows explains them."""
+_PREDICATES = frozenset("is are was were has requires needs contains depends means returns expects happens".split())
+"""Third words that make a subject of the two before them: "queue validation requires …"."""
+_CLAUSE_VERBS = frozenset("ensure verify check assert confirm validate make see test determine".split())
 _CONDITION = re.compile(
     r"^(?:if|when|whenever|unless|once|for (?:each|every|all)|in case)\b[^,]{12,}?,\s+", re.IGNORECASE
 )
@@ -116,7 +119,7 @@ def describes(query: str) -> bool:
     if len(words) < 2 or (words[1] in POINTERS and consequence == query):
         return False
     verb = words[0].removeprefix("re-")
-    if words[1] in AUXILIARIES or "must" in words:
+    if words[1] in AUXILIARIES or "must" in words or (words[-1] in _PREDICATES and verb not in _CLAUSE_VERBS):
         return False
     if verb in VERBS or _third_person(verb) in VERBS:
         return True

@@ -43,7 +43,7 @@ _SECTION = re.compile(
     r"|Warnings?|See Also|References|Since|Globals|Outputs?|Inputs?)(?::(?=\s|$)|\s*(?:\n|$))"
     r"|(?:usage|args?|arguments|params?|parameters|returns|examples?|globals|outputs?|inputs?):(?=\s|$)"
     r"|\w+\s+-\s+(?:The|A|An)\b"
-    r"|>>>|iex>|\$ |-{3,}|={3,}|~{3,}|```|\.\. |[#*+-] |\d+[.)] |\[[^\]]+\]:\s)"
+    r"|>>>|iex>|\$ |-{3,}|={3,}|~{3,}|```|\.\. |[#*+-] |\d+[.):] |\$[\d@*]|\[[^\]]+\]:\s)"
     r"|\s[@\\](?:params?|returns?|throws|exception|since|author|see|type|example|deprecated|tparam|sa|note|retval)\b"
     r"|<(?:p|pre|ul|ol|li|blockquote|table|param|typeparam|exception|seealso|permission)\b[^>]*>|<br ?/?>\s*<br",
 )
@@ -71,7 +71,10 @@ _STARS = re.compile(r"\*+(?=\w)|(?<=[\w.!?)])\*+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<!cf\.)(?<!resp\.)\s+(?=[A-Z\"'(`])")
 _AFTER_NAME = re.compile(r"^(?:\([^)]*\))?\s*(?:\([\d,]+\)\s*)?(?:[:=–—]+|--?)?\s+")
 
-_ADJECTIVES = "thin simple small convenience convenient backwards?[- ]compatible internal private public common little"
+_ADJECTIVES = (
+    "thin simple small special specialized convenience convenient backwards?[- ]compatible internal private public"
+    " common little"
+)
 _EMPTY = re.compile(
     r"^(?:deprecated|obsolete|see\b|inherit|override[sn]?\b|overridden|same as|alias\b|similar to|like\b|as \w+, but"
     r"|(?:\w+ )?(?:version|variant) of|implements? (?:the )?[\w.:#`]+(?: interface| method| protocol)?\.?$"
@@ -99,6 +102,8 @@ _ASIDE = re.compile(
     r"|which|who|if you|if we|that|these|those|otherwise|but|or|non-public|say|yes|ok|ugly|hack|hacky"
     r"|workaround|assumes?|assert(?:s|ion)?|callers?|thread[- ]?safe|the following|expects?|requires?"
     r"|takes ownership|owned|consumes)\b"
+    r"|^\w+ (?:must|should|shall|cannot|can't|may only|needs? to)\b|^always returns\b"
+    r"|^returns? (?:null|nil|none|undefined|nullptr|an? error|error|the error) (?:if|when|unless|on|for|in case)\b"
     r"|^this (?!(?:function|method|routine|procedure|macro|utility|command|operator|filter|decorator"
     r"|property)\b|\w+s\b)"
     r"|\bsee (?:also )?(?:above|below|the comment)|\b(?:described|documented|defined) (?:above|below|elsewhere)\b",
@@ -119,6 +124,10 @@ _CONSTRUCTORS = frozenset(
 )
 _SYMBOLS = re.compile(
     r"==|!=|[<>]=|=>|->|<-|::=|\s[=<>|&]\s|\w\[\w*\]|\]\[|&&|\|\||[{}]|\)\(|^\W*\w+\(.*\)\.?$|\\[a-z]+\{|\$\w|\s%\w\b"
+)
+_CUT_OFF = re.compile(
+    r"\b(?:that|if|the|an?|and|or|which|when|whose|where|because|unless|than|is|are|using|following|such as|as follows"
+    r"|(?:defined|given) by)$"
 )
 _PARAMETERS = re.compile(
     r"^(?:params?|args?|arguments?|parameters?|returns?|inputs?|outputs?|usage|keys?|options?|type)\s*[:–-]"
@@ -225,6 +234,7 @@ def _is_vague(text: str) -> bool:
 _PROSE_RULES: tuple[tuple[str, Callable[[str], object]], ...] = (
     ("says nothing about the code", _EMPTY.search),
     ("list of parameters", _PARAMETERS.search),
+    ("cut off", _CUT_OFF.search),
     ("not English prose", _SYMBOLS.search),
     ("not English prose", _is_foreign),
 )
