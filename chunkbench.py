@@ -32,6 +32,10 @@ Score rankings that another tool has made:
 from __future__ import annotations
 
 import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path and sys.path[0] != __file__.rpartition("/")[0]:
+    del sys.path[0]  # `python -m` puts the current folder there, which may be somebody's repository
+
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec

@@ -1,14 +1,24 @@
-"""JSON from outside: whatever is wrong with it, depth and digits included, is a ValueError."""
+"""JSON from outside: whatever is wrong with it, depth, digits and doubled names included, is a ValueError."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 
 def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - whatever the text holds
     """Return the value; raise ValueError (mostly its kind JSONDecodeError) for everything that cannot be read."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs as an object; of two values under one name, readers differ in which they take."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"{twice[:40]!r} occurs twice in one object")
+    return found

@@ -13,7 +13,7 @@ from chunkers.outline import signature_of
 from chunkers.plugins import not_negative, positive
 from chunkers.scope import Scopes
 from chunkers.sizes import nws_before
-from chunkers.syntax import no_grammar, parse
+from chunkers.syntax import no_grammar, no_tree, parse
 from chunkers.text_cuts import text_pieces
 from chunkers.types import Piece, SizeLimit, SourceFile
 from chunkers.windows import Level, Windows
@@ -48,7 +48,7 @@ class Cast:
 
     def fallback(self, source: SourceFile) -> str | None:
         """Return why this file is cut by lines."""
-        return no_grammar(source)
+        return no_tree(source) if len(source.data) > self.size else no_grammar(source)
 
     def split(self, source: SourceFile) -> list[Piece]:
         """Return pieces that tile the file, or overlap if asked to."""
@@ -57,11 +57,12 @@ class Cast:
             return []
         if len(data) <= self.size or (counts := nws_before(data))[len(data)] <= self.size:
             return [Piece(0, len(data), source.path if self.expansion else "")]
-        if no_grammar(source):
+        root = parse(source)
+        if root is None:
             path = source.path if self.expansion else ""
             return [piece._replace(header=path) for piece in text_pieces(data, limit=self.size)]
         windows = Windows(data, counts, self.size, merge_siblings=True, atoms=[] if self.overlap else None)
-        windows.fill(parse(source))
+        windows.fill(root)
         pieces = list(map(Piece, windows.starts, [*windows.starts[1:], len(data)]))
         if self.expansion:
             pieces = list(_expanded(source, pieces, windows.levels))

@@ -14,7 +14,7 @@ from chunkers.outline import has_outline, outline
 from chunkers.plugins import not_negative, positive
 from chunkers.scope import Scopes
 from chunkers.sizes import nws_before
-from chunkers.syntax import no_grammar, parse
+from chunkers.syntax import no_grammar, no_tree, parse
 from chunkers.text_cuts import text_pieces
 from chunkers.types import Piece, SizeLimit, SourceFile
 from chunkers.windows import Level, Windows
@@ -50,7 +50,7 @@ class CodeChunk:
 
     def fallback(self, source: SourceFile) -> str | None:
         """Return why this file is cut by lines."""
-        return no_grammar(source)
+        return no_tree(source) if self.header or len(source.data) > self.size else no_grammar(source)
 
     def split(self, source: SourceFile) -> list[Piece]:
         """Return pieces that tile the file."""
@@ -59,9 +59,9 @@ class CodeChunk:
         fits = counts is None or counts[len(data)] <= self.size
         if not data or (fits and not self.header):
             return [Piece(0, len(data))] if data else []
-        if no_grammar(source):
-            return self._titled(source, text_pieces(data, limit=self.size))
         root = parse(source)
+        if root is None:
+            return self._titled(source, text_pieces(data, limit=self.size))
         if fits or counts is None:
             return self._titled(source, [Piece(0, len(data))], root)
         windows = Windows(data, counts, self.size, merge_siblings=False)

@@ -13,7 +13,7 @@ from chunkers.errors import UsageError
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.outline import Definition, has_outline, outline
 from chunkers.sizes import nws_before
-from chunkers.syntax import parse
+from chunkers.syntax import no_tree, parse
 from chunkers.text_cuts import text_cuts, text_pieces
 from chunkers.types import Piece, SizeLimit, SourceFile
 
@@ -49,8 +49,9 @@ class Definitions:
 
     def fallback(self, source: SourceFile) -> str | None:
         """Return why this file is cut by lines."""
-        known = has_outline(source.language)
-        return None if known else f"no definitions known for {source.language or 'this file name'}"
+        if not has_outline(source.language):
+            return f"no definitions known for {source.language or 'this file name'}"
+        return no_tree(source)
 
     def chosen(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
         """Return the definitions that are cut out: all of them."""
@@ -59,9 +60,10 @@ class Definitions:
     def split(self, source: SourceFile) -> list[Piece]:
         """Return pieces that tile the file."""
         data = source.data
-        if source.language is None or not has_outline(source.language):
+        root = parse(source) if has_outline(source.language) else None
+        if source.language is None or root is None:
             return text_pieces(data, limit=self.size or _WITHOUT_GRAMMAR)
-        cuts = definition_cuts(data, self.chosen(outline(parse(source), CUT_NODES[source.language])))
+        cuts = definition_cuts(data, self.chosen(outline(root, CUT_NODES[source.language])))
         starts = list(_without_closings(data, cuts, _WORD_BUT_END if source.language == "ruby" else _WORD))
         if self.size is not None:
             starts = list(_within(data, starts, self.size))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chunkers.definition_nodes import DEFINITION_NODES, DefinitionNodes
 from chunkers.outline import definition_in, has_outline, signature_of
-from chunkers.syntax import no_grammar, parse
+from chunkers.syntax import parse
 from chunkers.types import Chunker, Piece, SourceFile
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ def with_header(chunker: Chunker, header: Header) -> Chunker:
 def add_headers(source: SourceFile, pieces: Sequence[Piece], header: Header) -> list[Piece]:
     """Return the pieces with this header: the path, below it the heads of the definitions around each."""
     path = source.path if header != "none" else ""
-    if header != "scope" or not has_outline(source.language) or no_grammar(source):
+    root = parse(source) if header == "scope" and has_outline(source.language) else None
+    if root is None:
         return [piece._replace(header=path) for piece in pieces]
-    enclosing = _Enclosing(parse(source), DEFINITION_NODES[source.language or ""])
+    enclosing = _Enclosing(root, DEFINITION_NODES[source.language or ""])
     signature = functools.cache(signature_of)
     titled = []
     for piece in pieces:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import logging
 import posixpath
+import time
+import warnings
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from chunkers.language_content import AMBIGUOUS, language_of_content
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Parser
+    from tree_sitter import Language, Parser, Tree
+
+log = logging.getLogger(__name__)
 
 _BY_EXTENSION_TEXT = """
 actionscript as
@@ -250,9 +256,15 @@ def _extension(name: str) -> str:
     return extension if stem else name
 
 
-UNSAFE_GRAMMARS = frozenset({"cobol", "d"})
+UNSAFE_GRAMMARS = frozenset({"cobol", "d", "jsonnet"})
 """Grammars that are not used: COBOL's scanner never returns on some texts (a last line of fewer than seven columns),
-D's reads memory that is not its own on some bytes and ends the process."""
+D's reads memory that is not its own on some bytes and ends the process, Jsonnet's keeps in a variable of the process
+whether the file before ended inside a text, so that a file is cut by what was cut before it."""
+
+PARSE_SECONDS = 2.0
+PARSE_SECONDS_PER_MB = 8.0
+"""Processor time that a file may take to parse. Source code takes a hundredth of it; but most grammars have texts of a
+few kilobytes that take hours."""
 
 LARGEST_PARSED = {"svelte": 20_000}
 """Bytes up to which a file is parsed, for grammars whose time grows with the square of the length on some texts."""
@@ -288,3 +300,20 @@ def parser(language: str) -> Parser:
     from tree_sitter import Parser
 
     return Parser(grammar(language))
+
+
+def syntax_tree(language: str, data: bytes, *, seconds: float | None = None) -> Tree | None:
+    """Return the tree of a text, or None where its grammar takes too long for it."""
+    allowed = PARSE_SECONDS + PARSE_SECONDS_PER_MB * len(data) / 1e6 if seconds is None else seconds
+    made = parser(language)
+    until = time.thread_time() + allowed
+    while (left := until - time.thread_time()) > 0:
+        with warnings.catch_warnings():
+            # What is to replace it, a callback, ends the process in this version of the library.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            made.timeout_micros = max(int(left * 1e6), 1)  # type: ignore[misc] # its stub forgets the setter
+        # The limit is one of the clock: where the machine was busy, the same parser goes on where it stopped.
+        with contextlib.suppress(ValueError):
+            return made.parse(data)
+    log.warning("a text of %s bytes takes over %.0f s to parse as %s: it is read without", len(data), allowed, language)
+    return None

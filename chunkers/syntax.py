@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
-from chunkers.languages import LARGEST_PARSED, known_languages, parser
+from chunkers.languages import LARGEST_PARSED, known_languages, syntax_tree
 from chunkers.types import SourceFile
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, Tree
 
 
 def no_grammar(source: SourceFile) -> str | None:
-    """Return why the file cannot be parsed, or None where it can."""
+    """Return why the file is not parsed, or None where that is tried."""
     if source.language not in known_languages():
         return f"no grammar for {source.language or 'this file name'}"
     largest = LARGEST_PARSED.get(source.language)
@@ -21,7 +22,25 @@ def no_grammar(source: SourceFile) -> str | None:
     return None
 
 
-def parse(source: SourceFile) -> Node:
-    """Return the root of the file's tree; broken code has one too, with error nodes in it."""
-    assert source.language is not None  # noqa: S101 - callers ask `no_grammar` first
-    return parser(source.language).parse(source.data).root_node
+def no_tree(source: SourceFile) -> str | None:
+    """Return why the file has no tree, or None where it has one; the file is parsed to find out."""
+    if reason := no_grammar(source):
+        return reason
+    return None if parse(source) else f"the {source.language} grammar takes too long for it"
+
+
+def parse(source: SourceFile) -> Node | None:
+    """Return the root of the file's tree, or None where `no_tree` has a reason.
+
+    Broken code has a tree too, with error nodes in it.
+    """
+    if source.language is None or no_grammar(source):
+        return None
+    tree = _last_tree(source.language, source.data)
+    return tree.root_node if tree else None
+
+
+@functools.lru_cache(maxsize=1)
+def _last_tree(language: str, data: bytes) -> Tree | None:
+    """Remember the last tree: a file is cut, its fallback is counted and its headers are written in turn."""
+    return syntax_tree(language, data)

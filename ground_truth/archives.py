@@ -13,7 +13,7 @@ import tempfile
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Self
 
 from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
@@ -23,6 +23,8 @@ MAX_BYTES = 4_000_000_000
 """More than any collection of sources unpacks to; an archive that claims more is a bomb."""
 
 MAX_FILES = 2_000_000
+_LARGEST_HEAD = 2**20
+_HEADS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 # What broken bytes, headers of nonsense, encrypted members and impossible names end in.
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError, ValueError,
            LookupError, ArithmeticError, NotImplementedError, RuntimeError)  # fmt: skip
@@ -61,6 +63,8 @@ def _unpack(archive: Path, folder: Path) -> None:
             _unpack_zip(archive, folder)
         else:
             _unpack_tar(archive, folder)
+    except UsageError as error:
+        raise error if str(archive) in str(error) else UsageError(f"{archive}: {error}") from None
     except _BROKEN as error:
         why = one_line(str(error), limit=200)
         raise UsageError(f"{archive} is damaged or truncated ({why}): download it again") from None
@@ -72,13 +76,27 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 def _unpack_tar(archive: Path, folder: Path) -> None:
     size = 0
-    with tarfile.open(archive) as tar:
+    with tarfile.open(archive, tarinfo=_Member) as tar:
         for number, member in enumerate(tar):
             _check_count(archive, number)
             size += max(member.size, 0)
             place = _place(archive, member.name, folder, size)
             if member.isfile() and (data := tar.extractfile(member)):
                 _write(data, place)
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose head is small: names and attributes are read into memory before anything can be asked of them."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Return the member of a header; raise for one that announces a name, or attributes, without end."""
+        found = super().frombuf(buf, encoding, errors)
+        if found.type == tarfile.GNUTYPE_SPARSE:
+            raise UsageError(f"member {one_line(found.name, limit=100)!r} is sparse, as no source file is")
+        if found.type in _HEADS and found.size > _LARGEST_HEAD:
+            raise UsageError(f"a member's name or attributes have {found.size:,} bytes: do not trust it")
+        return found
 
 
 def _unpack_zip(archive: Path, folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
+from ground_truth.git_objects import check_objects
 
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _REF_NAME = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|\Z)|/\.))(?![./-])[^\x00-\x20~^:?*\[\\\x7f]+(?<![./])\Z")
@@ -88,10 +89,7 @@ def _located(clone: Path) -> Layout:
         )
     if not (shared / "objects").is_dir():
         raise UsageError(f"{clone} is not a git clone: it has no objects")
-    borrowed = shared / "objects" / "info" / "alternates"
-    if borrowed.exists() and not borrowed.is_file():
-        # Git would open it, and wait for ever if it is a pipe.
-        raise UsageError(f"{borrowed} is not a file: clone the repository again")
+    check_objects(shared / "objects")
     return Layout(clone, private.resolve(), shared.resolve())
 
 

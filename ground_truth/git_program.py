@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.programs import find_program, search_path
 from ground_truth.git_layout import Layout
 
 LARGEST_OUTPUT = 2**30
@@ -131,7 +131,7 @@ def run(layout: Layout, *arguments: str, environment: Mapping[str, str], cwd: Pa
 def base_environment(home: Path, layout: Layout) -> dict[str, str]:
     """Return what every call is told: which repository is meant, and that nothing may be asked, run or replaced."""
     return {
-        "PATH": _path(),
+        "PATH": search_path(),
         "LC_ALL": "C",
         "GIT_DIR": str(home),
         "GIT_OBJECT_DIRECTORY": str(layout.objects),
@@ -191,14 +191,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _path() -> str:
-    """Return the search path without relative folders: one of them may be a corpus."""
-    return os.pathsep.join(part for part in os.get_exec_path() if os.path.isabs(part))  # noqa: PTH117 - a text
-
-
 @functools.cache
 def _program() -> str:
-    found = shutil.which("git", path=_path())
+    found = find_program("git")
     if found is None:
         raise UsageError("git is not installed: install git to read clones")
     return found

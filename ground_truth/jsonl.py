@@ -11,6 +11,10 @@ from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
 
+_ROWS_AT_ONCE = 256
+_LARGEST_TABLE = 16 * 2**30
+"""Bytes that all rows of a file have; the largest published ones have a tenth of it."""
+
 
 class Record(NamedTuple):
     """One row and where it stands, for messages."""
@@ -80,13 +84,20 @@ def _parquet(path: Path) -> Iterator[Record]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    number = size = 0
     try:
-        rows = pq.read_table(path).to_pylist()
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        with pq.ParquetFile(path) as file:
+            # A few bytes can stand for a billion equal rows: some are unpacked at a time, and all of them weighed.
+            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
+                size += batch.nbytes
+                if size > _LARGEST_TABLE:
+                    raise UsageError(f"{path} unpacks to over {_LARGEST_TABLE // 2**30} GB: it is not a dataset")
+                for row in batch.to_pylist():
+                    number += 1
+                    yield _record(path, number, row)
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError) as error:
         # What its reader makes of broken bytes has many names.
         raise UsageError(f"{path} is not a Parquet file: {one_line(str(error), limit=200)}") from None
-    for number, row in enumerate(rows, 1):
-        yield _record(path, number, row)
 
 
 def _record(path: Path, number: int, value: object) -> Record:

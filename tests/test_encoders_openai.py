@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
+import gzip
 import itertools
 import json
 import socket
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -345,6 +348,40 @@ def test_a_reply_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     with listening, pytest.raises(UsageError, match="a reply of over 1 MB"):
         OpenAI(model="m", base_url=url, batch=1, timeout=60, retries=0).encode(["a"], kind="document")
     assert sent < 50_000_000
+
+
+def _send_all(reply: bytes, connection: socket.socket) -> None:
+    connection.sendall(reply)
+    connection.shutdown(socket.SHUT_WR)
+    while connection.recv(65_536):  # closed with a request unread, a connection loses what was sent
+        pass
+
+
+def test_a_packed_reply_is_unpacked_no_further_than_a_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand times its size, packed three times over, or in a way that nobody asked for: a fault of one line."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    good = json.dumps({"data": [{"index": 0, "embedding": [3.0, 4.0]}]}).encode()
+    replies = {
+        "gzip": gzip.compress(good),
+        "deflate": zlib.compress(good),
+        "GZIP": gzip.compress(b" " * 200_000_000, compresslevel=1),
+        "gzip, gzip": gzip.compress(gzip.compress(good)),
+        "br": good,
+        "x-gzip": b"not packed",
+    }
+    said = {}
+    for coding, body in replies.items():
+        head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        listening, url = _raw_server(functools.partial(_send_all, head + body))
+        with listening:
+            encoder = OpenAI(model="m", base_url=url, batch=1, timeout=60, retries=0)
+            try:
+                said[coding] = str(encoder.encode(["a"], kind="document").astype(float).round(1).tolist())
+            except UsageError as error:
+                said[coding] = str(error)
+    assert said["gzip"] == said["deflate"] == "[[0.6, 0.8]]"
+    assert "a reply of over 1 MB" in said["GZIP"]
+    assert all("ConnectionError" in said[coding] for coding in ("gzip, gzip", "br", "x-gzip"))
 
 
 @pytest.mark.parametrize("asked", ["nan", "NaN", "-nan", "", "soon", "Mon, 99 Foo 99999 99:99:99", "1e-400"])

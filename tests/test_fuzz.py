@@ -15,7 +15,7 @@ from conftest import Command
 
 from chunkers.cast import Cast
 from chunkers.errors import UsageError
-from chunkers.languages import UNSAFE_GRAMMARS, known_languages
+from chunkers.languages import UNSAFE_GRAMMARS, known_languages, syntax_tree
 from chunkers.types import SourceFile
 from evaluation.config import load_config
 from evaluation.trec import read_qrels, read_run
@@ -140,3 +140,60 @@ def test_a_long_file_of_a_slow_grammar_is_cut_by_lines() -> None:
     pieces = Cast(size=50).split(long)
     assert time.process_time() - began < 10
     assert pieces[-1].end == len(long.data)
+
+
+def test_a_text_that_a_grammar_does_not_get_through_is_cut_as_text() -> None:
+    """Three kilobytes of comments that are opened took Swift's grammar ten seconds, thirty would take hours."""
+    source = SourceFile("a.swift", b"/*" * 3_000, "swift")
+    began = time.process_time()
+    pieces = Cast(size=500).split(source)
+    assert "takes too long" in (Cast(size=500).fallback(source) or "")
+    assert Cast(size=500).split(source) == pieces
+    assert sum(piece.end - piece.start for piece in pieces) == len(source.data)
+    assert time.process_time() - began < 20  # hours without the limit
+
+
+def test_a_parser_that_was_stopped_by_the_clock_goes_on() -> None:
+    """Only processor time counts, so that a busy machine cuts as an idle one does."""
+    tree = syntax_tree("python", b"a = (1, 2)\n" * 20_000, seconds=30)
+    assert tree is not None
+    assert not tree.root_node.has_error
+    assert syntax_tree("swift", b"/*" * 500, seconds=0.02) is None
+
+
+def test_what_a_parser_saw_before_changes_nothing() -> None:
+    """Jsonnet's scanner kept its state in the process; it is not used, and no other has such a state."""
+    assert "jsonnet" in UNSAFE_GRAMMARS
+    begun = (
+        b'"abc',
+        b"'abc\n",
+        b"|||\n a",
+        b"<<EOF\nabc",
+        b"/* abc",
+        b"`abc ${",
+        b'R"x(abc',
+        b"--[[ x",
+        b'"""a',
+        b"a=b",
+    )
+    text = b"a = 'b' + \"c\"\n# d\nif e { f(`g`) }\n"
+    for language in (
+        "bash",
+        "c",
+        "haskell",
+        "lua",
+        "markdown",
+        "properties",
+        "python",
+        "ruby",
+        "scala",
+        "swift",
+        "yaml",
+    ):
+        trees = set()
+        for other in begun:
+            syntax_tree(language, other)
+            found = syntax_tree(language, text)
+            assert found is not None
+            trees.add(str(found.root_node))
+        assert len(trees) == 1, language

@@ -27,6 +27,8 @@ from ground_truth.git import (
     revisions,
 )
 from ground_truth.git_fetch import fetch_clone
+from ground_truth.git_layout import locate
+from ground_truth.git_program import read_git
 from ground_truth.git_snapshot import take_snapshot
 from ground_truth.miners.commits import mine_commits
 
@@ -379,7 +381,7 @@ def test_a_pipe_in_the_place_of_a_file_is_no_reason_to_wait(work: Path) -> None:
     """Whoever opens a pipe that nobody writes to waits for ever."""
     (work / ".git" / "objects" / "info").mkdir(exist_ok=True)
     os.mkfifo(work / ".git" / "objects" / "info" / "alternates")
-    with pytest.raises(UsageError, match="is not a file"):
+    with pytest.raises(UsageError, match="neither a file nor a folder"):
         resolve_ref(work, "HEAD")
     (work / ".git" / "objects" / "info" / "alternates").unlink()
     (work / ".git" / "HEAD").unlink()
@@ -389,11 +391,34 @@ def test_a_pipe_in_the_place_of_a_file_is_no_reason_to_wait(work: Path) -> None:
 
 
 def test_git_that_does_not_end_is_stopped(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call has its time, also while it prints nothing: here git waits for an object in a pipe."""
+    """A call has its time, also while it prints nothing: here git waits for a pipe that came after the look."""
+    layout = locate(work)
     head = git(work, "rev-parse", "HEAD")
     place = work / ".git" / "objects" / head[:2] / head[2:]
     place.unlink()
     os.mkfifo(place)
     monkeypatch.setattr(git_program, "_SECONDS", 1)
     with pytest.raises(UsageError, match="took over"):
+        read_git(layout, "cat-file", "commit", head)
+
+
+@pytest.mark.parametrize("name", ["loose", "pack/multi-pack-index", "pack/pack-0.idx", "pack/pack-0.pack", "info/x"])
+@pytest.mark.parametrize("behind", ["itself", "a link", "a borrowed folder"])
+def test_a_pipe_among_the_objects_is_named_at_once(work: Path, name: str, behind: str) -> None:
+    """Git waited for ever, in the repository or in one that it borrows from."""
+    head = git(work, "rev-parse", "HEAD")
+    objects = work / ".git" / "objects"
+    if behind == "a borrowed folder":
+        (objects / "info").mkdir(exist_ok=True)
+        (objects / "info" / "alternates").write_text("# a comment\n../../../other/objects\n")
+        objects = work.parent / "other" / "objects"
+    place = objects / (f"{head[:2]}/{head[2:]}" if name == "loose" else name)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    if behind == "a link":
+        os.mkfifo(work.parent / "pipe")
+        place.symlink_to(work.parent / "pipe")
+    else:
+        os.mkfifo(place)
+    with pytest.raises(UsageError, match="neither a file nor a folder"):
         resolve_ref(work, "main")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import stat
 import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,6 +62,7 @@ class Worker:
     def __init__(self, environment: Environment) -> None:
         if not environment.python.exists():
             raise MissingEnvironmentError(environment.name)
+        _check_owner(environment)
         # -I keeps this folder, whose modules are named like the libraries, out of the worker's search path.
         self._command = [str(environment.python), "-I", str(Path(__file__).parent / environment.worker)]
         self._process: subprocess.Popen[str] | None = None
@@ -96,6 +98,19 @@ class Worker:
         if self._process is not None:
             self._process.communicate()  # closes its input, which ends it
             self._process = None
+
+
+def _check_owner(environment: Environment) -> None:
+    """Raise where somebody else can change what runs: a cache may be shared, programs in it are not."""
+    if not hasattr(os, "getuid"):
+        return
+    for place in (environment.folder, environment.python.parent, environment.python):
+        found = place.stat()
+        if found.st_uid not in (0, os.getuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise UsageError(
+                f"{place} belongs to somebody else, or others can write to it, and would be run: "
+                f"set CHUNKBENCH_CACHE to a folder of your own, then python -m scripts.setup_peers {environment.name}"
+            )
 
 
 @functools.cache

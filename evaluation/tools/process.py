@@ -52,6 +52,12 @@ class CommandTool:
         program = str(Path(first).absolute()) if "/" in first else first
         return [program, *(str(Path(word).absolute()) if Path(word).is_file() else word for word in rest)]
 
+    def _environment(self) -> dict[str, str]:
+        """Return the user's environment; Python that is told a module's name or text looks for none in the folder."""
+        # There it would import the corpus. A script that is a file has its own folder on the path, and keeps it.
+        named = {"-m", "-c"} & set(shlex.split(self.command))
+        return {**os.environ, **({"PYTHONSAFEPATH": "1"} if named else {})}
+
     @contextlib.contextmanager
     def open(self, folder: Path) -> Iterator[Callable[[Question], Sequence[Any]]]:
         """Start the program in the folder and end it afterwards, with all that it has started."""
@@ -64,6 +70,7 @@ class CommandTool:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
+                env=self._environment(),
             )
         except OSError as error:
             raise ToolError(f"{self.words[0]!r} cannot be started ({error.strerror or error})") from None

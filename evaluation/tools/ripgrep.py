@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chunkers.errors import MissingProgramError
+from chunkers.programs import find_program
 from evaluation.tools.asking import FunctionTool, Question, ToolError
 from evaluation.tools.query_words import query_words
 
@@ -35,7 +35,7 @@ class _Window(NamedTuple):
 
 def make_ripgrep(timeout: float) -> FunctionTool:
     """Return the tool; raise where the program is not installed."""
-    program = shutil.which("rg")
+    program = find_program("rg")
     if program is None:
         raise MissingProgramError("rg", remedy="apt install ripgrep, or brew install ripgrep")
     return FunctionTool("ripgrep", _Ripgrep(program, timeout))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from chunkers.languages import grammar, known_languages, parser
+from chunkers.languages import grammar, known_languages, syntax_tree
 from chunkers.outline import code_end
 
 if TYPE_CHECKING:
@@ -94,9 +94,10 @@ class Commented(NamedTuple):
 
 def commented_blocks(data: bytes, language: str) -> Iterator[Commented]:
     """Yield each comment that has its lines to itself, in document order; broken code gives what parses."""
-    if not has_comments(language):
+    tree = syntax_tree(language, data) if has_comments(language) else None
+    if tree is None:
         return
-    root = parser(language).parse(data).root_node
+    root = tree.root_node
     for group in _groups(own_line_comments(root, data, language), data):
         comment = Comment(group[0].start_byte, _end_byte(group[-1], data), _text(group, data))
         lines, problem = _introduced(group, root, data, language)

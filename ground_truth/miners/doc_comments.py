@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.languages import grammar, parser
+from chunkers.languages import grammar, syntax_tree
 from ground_truth.miners.comment_blocks import last_code_row, last_row, own_line_comments
 from ground_truth.miners.types import Definition
 
@@ -136,7 +136,10 @@ def commented_definitions(data: bytes, language: str) -> list[Definition]:
     """Return the documented definitions of a file in document order; broken code gives what parses."""
     from tree_sitter import QueryCursor
 
-    root = parser(language).parse(data).root_node
+    tree = syntax_tree(language, data)
+    if tree is None:
+        return []
+    root = tree.root_node
     captures = QueryCursor(_query(language)).captures(root)
     by_last_row = {last_row(comment): comment for comment in own_line_comments(root, data, language)}
     found = [

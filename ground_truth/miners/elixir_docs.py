@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chunkers.languages import parser
+from chunkers.languages import syntax_tree
 from ground_truth.miners.doc_comments import count_lines
 from ground_truth.miners.types import Definition
 
@@ -23,7 +23,8 @@ _DOC = re.compile(rb"@(?:doc|moduledoc|typedoc)\b")
 def elixir_definitions(data: bytes) -> list[Definition]:
     """Return the documented functions of a file in document order; broken code gives what parses."""
     found: list[Definition] = []
-    waiting = [parser("elixir").parse(data).root_node]
+    tree = syntax_tree("elixir", data)
+    waiting = [tree.root_node] if tree else []
     while waiting:
         node = waiting.pop()
         # Functions stand in the body of a module, which may stand in another.

@@ -6,7 +6,7 @@ import functools
 import textwrap
 from typing import TYPE_CHECKING
 
-from chunkers.languages import grammar, parser
+from chunkers.languages import grammar, syntax_tree
 from ground_truth.miners.types import Definition
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ def python_definitions(data: bytes) -> list[Definition]:
     """Return the documented definitions of a Python file in document order; broken code gives what parses."""
     from tree_sitter import QueryCursor
 
-    tree = parser("python").parse(data)
+    tree = syntax_tree("python", data)
+    if tree is None:
+        return []
     nodes = QueryCursor(_query()).captures(tree.root_node).get("definition", [])
     found = [definition for node in nodes if (definition := _definition(node, data))]
     return sorted(found, key=lambda definition: (definition.doc_spans, definition.start_line))

@@ -7,6 +7,7 @@ import math
 import queue
 import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -130,7 +131,7 @@ def _exchange(endpoint: Endpoint, body: Mapping[str, Any], late: threading.Event
     ) as reply:
         received = bytearray()
         try:
-            for chunk in reply.raw.stream(_CHUNK, decode_content=True):
+            for chunk in reply.raw.stream(_CHUNK, decode_content=False):
                 received += chunk
                 if len(received) > endpoint.largest:
                     raise _TooLargeError(f"a reply of over {endpoint.largest // 2**20} MB")
@@ -138,8 +139,25 @@ def _exchange(endpoint: Endpoint, body: Mapping[str, Any], late: threading.Event
                     raise TimeoutError
         except HTTPError as error:
             raise ConnectionError(type(error).__name__) from error
+        coding = str(reply.headers.get("Content-Encoding", "identity")).strip().lower()
+        if coding not in ("", "identity"):
+            received = bytearray(_unpacked(bytes(received), coding, endpoint.largest))
         retry_after = str(reply.headers.get("Retry-After", ""))[:100]
         return _Reply(reply.status_code, str(reply.reason or ""), retry_after, bytes(received))
+
+
+def _unpacked(body: bytes, coding: str, largest: int) -> bytes:
+    """Return what a server packed although it was asked not to; it unpacks to no more than a plain reply may have."""
+    if coding not in ("gzip", "x-gzip", "deflate"):
+        raise ConnectionError(f"a reply packed as {coding[:20]!r}")
+    unpacking = zlib.decompressobj(wbits=47)  # gzip or zlib, by its first bytes
+    try:
+        found = unpacking.decompress(body, largest + 1)
+    except zlib.error:
+        raise ConnectionError("a reply that cannot be unpacked") from None
+    if len(found) > largest:
+        raise _TooLargeError(f"a reply of over {largest // 2**20} MB")
+    return found
 
 
 def _parsed(body: bytes) -> Any:  # noqa: ANN401 - whatever JSON the server sent

@@ -37,7 +37,8 @@ class DefinitionReader:
 
 
 def definition_spans(source: SourceFile) -> list[tuple[int, int]]:
-    """Return the bytes of every definition of a file; none where the language has no outline."""
+    """Return the bytes of every definition of a file; none without a tree or an outline of its language."""
     if source.language is None or not has_outline(source.language) or not source.data:
         return []
-    return [(each.start, each.end) for each in outline(parse(source), CUT_NODES[source.language])]
+    root = parse(source)
+    return [(each.start, each.end) for each in outline(root, CUT_NODES[source.language])] if root else []

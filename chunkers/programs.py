@@ -1,0 +1,16 @@
+"""Programs by name, never from the folder one is in: that may be somebody's repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+
+def search_path() -> str:
+    """Return the search path without its relative folders."""
+    return os.pathsep.join(part for part in os.get_exec_path() if os.path.isabs(part))  # noqa: PTH117 - a text
+
+
+def find_program(name: str) -> str | None:
+    """Return where a program is, or None where it is not installed."""
+    return shutil.which(name, path=search_path())

@@ -1,0 +1,67 @@
+"""A repository's objects, looked through before git opens any: it would wait for ever for a pipe among them."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from chunkers.errors import UsageError
+
+_DEPTH = 5
+"""Repositories that borrow from one another, as far as git follows them."""
+_LARGEST_LIST = 2**20
+
+
+def check_objects(folder: Path) -> None:
+    """Raise where a repository holds, or borrows, something that is neither a file nor a folder as an object."""
+    waiting = [(folder, 0)]
+    seen: set[Path] = set()
+    while waiting:
+        place, depth = waiting.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        _check_folder(place, _state(place))
+        if depth < _DEPTH:
+            waiting += [(other, depth + 1) for other in _borrowed(place) if other.is_dir()]
+
+
+@functools.lru_cache(maxsize=256)
+def _check_folder(folder: Path, _state: tuple[int, ...]) -> None:
+    """Look through the folder once in a process, unless names in it have come or gone."""
+    for path in _strange(folder):
+        raise UsageError(f"{path} is neither a file nor a folder: clone the repository again")
+
+
+def _state(folder: Path) -> tuple[int, ...]:
+    return tuple(place.stat().st_mtime_ns for place in (folder, folder / "pack", folder / "info") if place.is_dir())
+
+
+def _strange(folder: Path) -> Iterator[str]:
+    """Yield what is neither file nor folder, also behind a link; git goes two folders deep."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                with os.scandir(entry.path) as inner:
+                    yield from (each.path for each in inner if not _is_plain(each))
+            elif not _is_plain(entry):
+                yield entry.path
+
+
+def _is_plain(entry: os.DirEntry[str]) -> bool:
+    """Return whether git can open it without waiting; a link to nothing is nothing to git."""
+    return entry.is_file() or entry.is_dir() or not Path(entry.path).exists()
+
+
+def _borrowed(folder: Path) -> list[Path]:
+    """Return the folders whose objects count as this one's."""
+    file = folder / "info" / "alternates"
+    if not file.is_file():
+        return []
+    with file.open("rb") as handle:
+        lines = handle.read(_LARGEST_LIST).decode("utf-8", "surrogateescape").splitlines()
+    if any(line.startswith('"') or "\0" in line for line in lines):
+        raise UsageError(f"{file} quotes a path: give the repository that it names itself")
+    return [Path(os.path.normpath(folder / line)) for line in lines if line and not line.startswith("#")]

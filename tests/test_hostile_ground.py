@@ -1,0 +1,175 @@
+"""What strangers put into a folder, an archive, a table or a shared cache: none of it runs or fills memory."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import lzma
+import os
+import resource
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from chunkers.bounded_json import parse_json
+from chunkers.errors import UsageError
+from chunkers.peers.environment import Environment, Worker
+from chunkers.programs import find_program
+from evaluation.tools.asking import Question, ToolError
+from evaluation.tools.process import CommandTool
+from ground_truth.annotations import read_rows
+from ground_truth.archives import unpacked
+from ground_truth.jsonl import read_records
+
+ROOT = Path(__file__).parents[1]
+NAMES = ("click", "numpy", "torch", "pyarrow", "json", "typing", "pathlib", "collections", "logging", "re", "tomllib")
+NAMES += ("scripts", "chunkers", "evaluation", "indexing", "ground_truth", "conftest", "sitecustomize", "usercustomize")
+
+
+@pytest.fixture
+def trapped(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a clone with modules of well-known names, and the file that exists when one of them has run."""
+    sprung = tmp_path / "sprung"
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    trap = f"open({str(sprung)!r}, 'a').write(__name__ + '\\n')\nraise SystemExit('sprung')\n"
+    for name in NAMES:
+        (clone / f"{name}.py").write_text(trap)
+    (clone / "evil.pth").write_text(f"import os; open({str(sprung)!r}, 'a')\n")
+    (clone / "rg").write_text(f"#!/bin/sh\ntouch {sprung}\n")
+    (clone / "rg").chmod(0o755)
+    (clone / "git").symlink_to(clone / "rg")
+    (clone / "words.py").write_text('def spell():\n    """Return the words of a number."""\n    return 1\n')
+    return clone, sprung
+
+
+@pytest.mark.parametrize("start", [["-c", "from chunkbench import main; main()"], ["-m", "chunkbench"]])
+@pytest.mark.parametrize("verb", [["chunk", "words.py"], ["compare", ".", "--retriever", "bm25", "--quiet"]])
+def test_nothing_of_the_current_folder_is_imported_or_run(
+    trapped: tuple[Path, Path], tmp_path: Path, start: list[str], verb: list[str]
+) -> None:
+    """Neither by the command nor by `python -m`, and no program of it where the search path has the current folder."""
+    clone, sprung = trapped
+    if start[0] == "-m":
+        for name in ("collections", "re", "typing"):  # with -m, Python itself imports these before any of our code
+            (clone / f"{name}.py").unlink()
+    # The command as it is installed has no current folder on its path; -P says so for the form that stands for it.
+    safe = ["-P"] if start[0] == "-c" else []
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        "PATH": f".:{os.environ['PATH']}:",
+        "CHUNKBENCH_CACHE": str(tmp_path / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, *safe, *start, *verb], cwd=clone, env=environment, capture_output=True, text=True, check=False
+    )
+    assert not sprung.exists(), sprung.read_text()
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (0, 2), done.stderr
+
+
+def test_programs_are_not_taken_from_the_current_folder(
+    trapped: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever relative folders the search path has."""
+    monkeypatch.chdir(trapped[0])
+    monkeypatch.setenv("PATH", f".:{os.environ['PATH']}::")
+    for name in ("git", "rg"):
+        assert Path(find_program(name) or "/").is_absolute()
+        assert find_program(name) != str(trapped[0] / name)
+
+
+@pytest.mark.parametrize("form", ["-m json.tool", "-c 'import json; print([])'"])
+def test_a_tool_by_module_does_not_import_the_corpus(trapped: tuple[Path, Path], form: str) -> None:
+    """A tool is started among the files that it searches; Python would import them before its own library."""
+    clone, sprung = trapped
+    tool = CommandTool("x", f"{sys.executable} {form}", timeout=1.0)
+    with tool.open(clone) as ask, contextlib.suppress(ToolError):
+        for _ in range(2):
+            ask(Question("q", "where", "r"))
+    assert not sprung.exists()
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_the_head_of_a_member_does_not_fill_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: bytes
+) -> None:
+    """Fifty kilobytes that say they are a name of three gigabytes, and are one."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    head = tarfile.TarInfo("x")
+    head.type, head.size = kind, 3_000_000_000
+    with lzma.open(tmp_path / "a.tar.xz", "wb", preset=0) as file:
+        file.write(head.tobuf())
+        for _ in range(300):
+            file.write(b"a" * 2**20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UsageError, match=r"a\.tar\.xz: .*3,000,000,000 bytes: do not trust it"):
+        unpacked(tmp_path / "a.tar.xz")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000
+
+
+def test_an_archive_with_long_names_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound is far above any real path."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    name = "/".join(["folder" * 10] * 5) + "/a.py"
+    for form in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        with tarfile.open(tmp_path / f"{form}.tar.gz", "w:gz", format=form) as tar:
+            member = tarfile.TarInfo(name)
+            member.size = 2
+            tar.addfile(member, io.BytesIO(b"a\n"))
+        assert (unpacked(tmp_path / f"{form}.tar.gz") / name).read_bytes() == b"a\n"
+
+
+def test_a_table_of_many_equal_rows_is_read_a_part_at_a_time(tmp_path: Path) -> None:
+    """Under a kilobyte of Parquet was four gigabytes of rows at once."""
+    row = pa.DictionaryArray.from_arrays(pa.array([0] * 40_000, type=pa.int32()), pa.array(["x" * 20_000]))
+    pq.write_table(pa.table({"query": row}), tmp_path / "a.parquet", compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 5_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert sum(1 for _ in read_records(tmp_path / "a.parquet")) == 40_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+
+
+def test_a_name_that_occurs_twice_in_one_object_is_an_error(tmp_path: Path) -> None:
+    """Which of two values counts is not for us to guess: one was taken, silently."""
+    (tmp_path / "rows.jsonl").write_text(
+        '{"query_id": "q", "query": "a", "repo": "r", "file": "a.py", "start_line": 1, "start_line": 7, "end_line": 9}'
+    )
+    with pytest.raises(UsageError, match=r"rows.jsonl:1.*'start_line' occurs twice"):
+        read_rows(tmp_path / "rows.jsonl")
+    assert parse_json('{"a": {"b": 1}, "c": [{"b": 2}]}') == {"a": {"b": 1}, "c": [{"b": 2}]}
+
+
+@pytest.mark.parametrize("spoil", [lambda path: path.chmod(0o777), lambda path: os.chown(path, 12345, -1)])
+@pytest.mark.parametrize("which", ["", "bin", "bin/python"])
+def test_an_interpreter_that_others_can_change_is_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None], which: str
+) -> None:
+    """The environments of peers lie in the cache, which may be shared; what is in them runs."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path))
+    made = Environment("other", (), "worker.py")
+    made.python.parent.mkdir(parents=True)
+    made.python.write_text("#!/bin/sh\n")
+    made.python.chmod(0o755)
+    Worker(made)
+    try:
+        spoil(made.folder / which)
+    except PermissionError:
+        pytest.skip("only root can give a file away")
+    with pytest.raises(UsageError, match="belongs to somebody else, or others can write to it"):
+        Worker(made)
+
+
+def test_json_is_read_as_before() -> None:
+    """Anything that Python writes is read back, whatever its depth of a hundred."""
+    value: object = 1
+    for level in range(100):
+        value = {"a": value, str(level): [value] if level < 8 else None}
+    assert parse_json(json.dumps(value)) == value
