@@ -49,9 +49,10 @@ def clone(tmp_path: Path) -> Path:
     commit("Bump the version of everything", {"m.py": source.read_text().replace("= 1", "= 2")})
     commit("Update the requests library to 2.0", {"m.py": "x = 1\n"}, author="dependabot[bot]")
     commit("Reformat everything with black", {"m.py": "x  = 1\n"})
+    commit("Address the concerns and update the tests", {"m.py": "x = 2\n"})
     commit("Short one", {"m.py": "x = 3\n"})
     commit("Explain how it works in prose", {"README.md": "words\n"})
-    commit("Test the thing more thoroughly", {"tests/test_m.py": "y = 1\n"})
+    commit("Test the reader of tables more thoroughly", {"tests/test_m.py": "y = 1\n"})
     commit("Write a great deal of code", {"m.py": "\n".join(lines) + "\n", "n.py": "z = 1\n"})
     commit("Rewrite all that code once more", {"m.py": "a = 1\n"})
     return tmp_path
@@ -75,6 +76,7 @@ def test_one_commit_is_kept_and_each_other_has_its_reason(clone: Path) -> None:
         "bot": 1,
         "formatting or documentation": 1,
         "message too short": 1,
+        "message says too little": 1,
         "only new files, whitespace or binary changes": 2,
         "too many lines": 1,
     }
@@ -134,6 +136,19 @@ def test_generated_moved_and_test_files_are_no_gold(tmp_path: Path) -> None:
         "only moves or deletes files": 1,
         "no source lines changed": 1,
     }
+
+
+def test_the_template_of_a_request_is_not_asked(tmp_path: Path) -> None:
+    """Types, headings, tables, check lists, links and hashes are gone; what was done is left."""
+    git(tmp_path, "init", "-q", "-b", "main")
+    _commit(tmp_path, "Begin with all of the files", {"a.c": "int a = 0;\n"})
+    message = (
+        "feat(rows): handle empty rows of tables (#12)\r\n\r\n## What is this?\r\n- [ ] a fix\r\n\r\n## Description\r\n"
+        "Rows without cells were read as cells, see https://example.org/1\r\n\r\n| a | b |\r\n|---|---|\r\n"
+    )
+    _commit(tmp_path, message, {"a.c": "int a = 1;\n"})
+    [query] = mine_commits(tmp_path, name="r").queries
+    assert query.text == "handle empty rows of tables Rows without cells were read as cells"
 
 
 def test_what_a_squash_repeats_is_asked_once(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from chunkers.errors import UsageError
 from ground_truth.generated_code import is_generated
 from ground_truth.git import Commit, changes, commits, is_git, list_tree, read_blobs, resolve_ref, revisions
+from ground_truth.miners.english import FILLERS
 from ground_truth.miners.query_text import MIN_WORDS
 from ground_truth.miners.selection import normalised
 from ground_truth.miners.types import Mined
@@ -22,7 +23,8 @@ MAX_QUERY_WORDS = 120
 _BOT = re.compile(r"\[bot\]|\bbot\b|dependabot|renovate|greenkeeper|pre-commit-ci|github-actions|snyk", re.IGNORECASE)
 _CHORE = re.compile(
     r"^(revert|merge|release|bump|version|prepare (for )?release|back to development|update (dependenc|changelog)"
-    r"|changelog|wip\b|fixup!|squash!)|\bv?\d+\.\d+\.\d+\s*$",
+    r"|changelog|fix(?:e[sd])? (?:the )?(?:ci|build|tests?)\b"
+    r"|wip\b|fixup!|squash!|\[?(?:chore|ci|build|tests?|style)(?:\([^)]*\))?[\]!]?:)|\bv?\d+\.\d+\.\d+\s*$",
     re.IGNORECASE,
 )
 _FORMATTING = re.compile(
@@ -32,7 +34,22 @@ _FORMATTING = re.compile(
     re.IGNORECASE,
 )
 _TRAILER = re.compile(r"^[A-Z][A-Za-z-]+(-by|-off-by|-id|-on): .*$|^(https?://\S+|git-svn-id:.*)$", re.MULTILINE)
-_SQUASHED = re.compile(r"\s*(?:[*-] |commit [0-9a-f]{7,}|[0-9a-f]{7,40} )|\s*-{3,}\s*$")
+# What a squash lists, and the headings, tables, check lists and hints of a template.
+_LISTED = re.compile(r"\s*(?:[*-] |commit [0-9a-f]{7,}|[0-9a-f]{7,40} |#+ |\||>|<!--|-->)|\s*-{3,}\s*$")
+_TYPE = re.compile(r"^\[?(?:feat(?:ure)?|fix|perf|refactor)(?:\([^)]*\))?(?:\]:?|!?:)\s+", re.IGNORECASE)
+_NAMES_ELSEWHERE = re.compile(
+    r"(?:\b(?:refs?|see|from|via):? )?(?<!\S)\(?https?://[^\s)]+\)?|\b[0-9a-f]{12,40}\b", re.IGNORECASE
+)
+_SAYS_LITTLE = FILLERS | frozenset(
+    """
+    add added adding adds address addressed addresses better bit bug bugs change changed changes changing clean cleaned
+    cleaning cleanup clean-up code comment comments concern concerns couple feedback few fix fixed fixes fixing improve
+    improved improvement improvements improves improving issue issues merge minor misc more nit nits oops pr refactor
+    refactored refactoring remove removed removes removing review reviews rework rewrite simplify small stuff test
+    tested testing tests tidy tweak tweaks update updated updates updating work working
+    """.split()
+)
+MIN_CONTENT_WORDS = 2
 _REFERENCE = re.compile(
     r"\s*\((?:#\d+|gh-\d+)(?:,\s*#\d+)*\)"
     r"|\s*\((?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?|see):? (?:gh-|#)\d+\)"
@@ -43,15 +60,15 @@ _REFERENCE = re.compile(
 
 def _query(commit: Commit) -> str:
     """Return the message without trailers, issue numbers and what a squash repeats, up to a readable length."""
-    subject = _REFERENCE.sub("", commit.subject).strip()
-    paragraphs = (_prose(part, subject) for part in _TRAILER.sub("", commit.body).strip().split("\n\n"))
-    body = next(filter(None, paragraphs), "")
-    return " ".join(f"{subject} {body}".split()[:MAX_QUERY_WORDS])
+    subject = _TYPE.sub("", _REFERENCE.sub("", commit.subject).strip())
+    message = _TRAILER.sub("", commit.body.replace("\r", "")).strip()
+    body = next(filter(None, (_prose(part, subject) for part in message.split("\n\n"))), "")
+    return " ".join(_NAMES_ELSEWHERE.sub("", f"{subject} {body}").split()[:MAX_QUERY_WORDS]).rstrip(",;:- ")
 
 
 def _prose(paragraph: str, subject: str) -> str:
-    """Return a paragraph without the list of commits that a squash makes, and without the subject once more."""
-    lines = [line for line in paragraph.split("\n") if not _SQUASHED.match(line)]
+    """Return a paragraph without the lists of a squash or a template, and without the subject once more."""
+    lines = [line for line in paragraph.split("\n") if not _LISTED.match(line)]
     text = " ".join(_REFERENCE.sub("", " ".join(lines)).split())
     return "" if normalised(text) in ("", normalised(subject)) else text
 
@@ -117,7 +134,11 @@ def _message_reason(commit: Commit) -> str:
         return "release, revert or chore"
     if _FORMATTING.search(commit.subject):
         return "formatting or documentation"
-    return "message too short" if len(_query(commit).split()) < MIN_WORDS else ""
+    query = _query(commit)
+    if len(query.split()) < MIN_WORDS:
+        return "message too short"
+    said = set(re.findall(r"[^\W\d_][\w'-]+", query.lower())) - _SAYS_LITTLE
+    return "message says too little" if len(said) < MIN_CONTENT_WORDS else ""
 
 
 def _patches(clone: Path, commit: Commit) -> list[FilePatch]:
