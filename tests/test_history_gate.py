@@ -259,6 +259,19 @@ def test_the_summary_names_the_regression_and_its_queries() -> None:
     assert night_json(one)["counts"]["regression"] == 1
 
 
+def test_a_quiet_night_shows_the_largest_moves_of_either_direction() -> None:
+    """A query that stayed where it was, or that has no value, did not move; new queries are counted."""
+    moved = SCORES.copy()
+    moved[2:5] = SCORES[2] - 0.02, SCORES[3] + 0.03, np.nan
+    now, before = night({KEY: moved}), night({KEY: SCORES})
+    findings = [found(now, before)]
+    assert findings[0].verdict == "no change"
+    assert [mover.query_id for mover in movers(now, before, findings)] == ["q3", "q2"]
+    for other, said in ((night({KEY: SCORES}, first=1), True), (before, False)):
+        counted = Night(record(STAGES), record(STAGES), queries=count_queries(now, other))
+        assert ("shared, 1 appeared, 1 vanished" in night_markdown(counted, links="")) is said
+
+
 def test_the_summary_says_what_it_promises_and_explains_opposite_moves() -> None:
     """How often a quiet night raises an alarm is said; a chunker that got better and worse has its own sentence."""
     now, before = night({KEY: SCORES - 0.1}), night({KEY: SCORES})

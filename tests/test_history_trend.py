@@ -1,0 +1,124 @@
+"""The trend: its drawings are as they were approved, the page's order is that of the last run, names are checked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from test_history_folder import store
+
+from chunkers.errors import UsageError
+from evaluation.history.folder import History
+from evaluation.history.trend import Point, Series, check_measure, trends
+from evaluation.history.trend_figure import trend_figure
+from evaluation.history.trend_page import _figures
+from evaluation.types import CellKey
+
+APPROVED = Path(__file__).parent / "fixtures" / "figures"
+
+
+def series(chunker: str, means: list[float], *, half: float | None = 0.05, **marks: int) -> Series:
+    """Return means with intervals, run 2 on; ``broken`` and ``regression`` are the places of such points."""
+    points = [
+        Point(
+            run,
+            f"day {run}",
+            mean,
+            None if half is None else mean - half,
+            None if half is None else mean + half,
+            "c0ffee",
+            marks.get("broken") == place,
+            "regression" if marks.get("regression") == place else "no change",
+        )
+        for place, (run, mean) in enumerate(enumerate(means, 2))
+    ]
+    return Series(CellKey("code", chunker, "hashing", "dense"), "naurc@4000tok", tuple(points))
+
+
+ROWS = [
+    series("cast:size=1500", [0.6, 0.62, 0.5, 0.51], regression=2),
+    series("recursive:size=1500", [0.55, 0.56, 0.57, 0.2], broken=3),
+    series("a-chunker-with-a-very-long-name:size=1000,overlap=5", [0.3, 0.3, 0.31, 0.3], half=None),
+    series("fixed-lines:lines=50", [0.4, 0.41, 0.42, 0.43], half=0.3),
+    *(series(f"low-{number}", [0.25, 0.25, 0.25, 0.16]) for number in range(3)),
+    *(series(f"high-{number}", [0.25, 0.25, 0.25, 0.66]) for number in range(3)),
+]
+DRAWN = {f"trend-{kind}": trend_figure(ROWS, [3, 9], narrow=kind == "narrow") for kind in ("wide", "narrow")}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_each_drawing_is_as_it_was_approved(name: str) -> None:
+    """After a change that was looked at, `python tests/test_history_trend.py` draws them again."""
+    assert str(DRAWN[name]) + "\n" == (APPROVED / f"{name}.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_what_is_drawn_is_what_is_known(name: str) -> None:
+    """A line for the accepted run that is shown, bands of the first three where there are intervals, cut lines."""
+    root = ET.fromstring(DRAWN[name])  # noqa: S314 - our own drawing
+
+    def drawn(tag: str, kind: str) -> list[ET.Element]:
+        return [each for each in root.iter(tag) if kind in each.get("class", "").split()]
+
+    (accepted,) = drawn("line", "dashed")
+    lines = [re.findall(r"-?[\d.]+", path.get("d", "")) for path in drawn("path", "line")]
+    assert len(lines) == len(ROWS) + 1, "one of them is cut in two"
+    assert accepted.get("x1") == accepted.get("x2")
+    assert float(accepted.get("x1", "")) == pytest.approx(float(lines[0][2]), abs=0.1), "at the second of the runs"
+    assert len(drawn("path", "band")) == 2, (
+        "one point is no band, no interval is none, and from the fourth on there is none"
+    )
+    assert len(drawn("g", "hollow")) == 1, "the regression"
+
+
+def test_many_runs_have_few_numbers_and_no_dots() -> None:
+    """From 41 runs on only what was found has a mark; whole numbers name runs."""
+    for runs, dots in ((40, 40), (41, 0)):
+        root = ET.fromstring(trend_figure([series("cast", [0.5] * runs)], []))  # noqa: S314 - our own drawing
+        # The disc at the end is beside the drawing, with the name.
+        assert len([each for each in root.iter("circle") if each.get("r") == "3"]) == dots
+        words = [each.text or "" for each in root.iter("text")]
+        assert len([word for word in words if word.isdigit()]) <= 12
+
+
+@pytest.mark.parametrize(("measure", "order"), [("ndcg@10", ["b", "c", "a"]), ("split_rate", ["a", "c", "b"])])
+def test_the_best_of_the_last_run_is_first(measure: str, order: list[str]) -> None:
+    """In the direction of the measure, whatever came before; the newest point is the first row of each."""
+    rows = [replace(series(name, [0.5, last]), measure=measure) for name, last in (("a", 0.1), ("b", 0.3), ("c", 0.2))]
+    ((title, figure),) = _figures(rows, [])
+    assert title == f"{measure} · code · hashing · dense"
+    assert [row[0] for row in figure.table.rows[::2]] == order
+    assert [row[1] for row in figure.table.rows] == ["3", "2"] * 3
+    assert [figure.table.header[column] for column in sorted(figure.table.words)] == ["chunker", "commit", "verdict"]
+
+
+def test_the_last_runs_are_the_newest(tmp_path: Path) -> None:
+    """As many as are asked for, or all."""
+    history = History(tmp_path)
+    for number in (1, 2, 3):
+        store(history, number, seed=number)
+    for last, runs in ((2, [2, 3]), (None, [1, 2, 3])):
+        assert [point.run for point in trends(history, ["naurc@4000tok"], last=last).series[0].points] == runs
+
+
+def test_a_measure_that_was_not_taken_is_named(tmp_path: Path) -> None:
+    """With what is near; one that was taken is returned."""
+    history = History(tmp_path)
+    with pytest.raises(UsageError, match="has no runs yet"):
+        check_measure(history, "naurc@4000tok")
+    store(history, 1)
+    assert check_measure(history, "naurc@4000tok") == "naurc@4000tok"
+    with pytest.raises(UsageError, match=r"the newest run did not measure 'naurc@4001tok'\. Did you mean"):
+        check_measure(history, "naurc@4001tok")
+
+
+def _approve() -> None:
+    for name, drawing in DRAWN.items():
+        (APPROVED / f"{name}.svg").write_text(str(drawing) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    _approve()
