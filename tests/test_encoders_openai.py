@@ -232,6 +232,9 @@ def test_prompts_empty_and_long_texts(server: Server) -> None:
     maximum = _expected(server, ["one two three", " four five"]).max(axis=0)
     assert rows[0] == pytest.approx(maximum / np.linalg.norm(maximum), abs=1e-6)
     assert pooled.max_tokens is None
+    mean = _encoder(server, window=4, long="mean").encode(["one two three four five"], kind="document")
+    weighted = np.array([4, 1]) @ _expected(server, ["one two three four", " five"])
+    assert mean[0] == pytest.approx(weighted / np.linalg.norm(weighted), abs=1e-6)
     assert list(encoder.count_tokens(["one two three four five", ""])) == [5, 0]
 
 

@@ -69,6 +69,19 @@ def test_a_hunk_is_moved_to_where_its_lines_stand() -> None:
     assert fit(patch, b"something else\n") is None
 
 
+@given(LINES, LINES, st.integers(0, 3), st.integers(0, 2))
+def test_a_patch_fits_its_own_file_wherever_that_begins(
+    old: list[str], new: list[str], context: int, above: int
+) -> None:
+    """Up to the last line of a file without a newline; lines put above it move every hunk that names old ones."""
+    for patch in parse_patch(diff(old, new, context), where="x"):
+        assert fit(patch, "\n".join(old).encode()) == patch
+        lower = ["above"] * above + old
+        moved = fit(patch, "\n".join(lower).encode())
+        assert moved is not None
+        assert all(lower[number - 1] == text for number, text in moved.old_lines)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -149,19 +149,20 @@ def test_bm25_finds_split_identifiers() -> None:
     assert run[0].score == run[1].score > 0
 
 
-def test_bm25_agrees_with_the_formula() -> None:
-    """Scores are Lucene's BM25, computed here from its definition."""
+@pytest.mark.parametrize("b", [0.0, 0.6, 1.0])
+def test_bm25_agrees_with_the_formula(b: float) -> None:
+    """Scores are Lucene's BM25, computed here from its definition, at both ends of b too."""
     texts = ["a b b", "a c", "c c c d", "e"]
     words = [text.split() for text in texts]
     mean = sum(map(len, words)) / len(words)
-    run = RETRIEVERS.create("bm25:k1=1.5,b=0.6").search(SearchSpace(texts), QueryBatch(["b c"]), depth=10)[0]
+    run = RETRIEVERS.create(f"bm25:k1=1.5,b={b}").search(SearchSpace(texts), QueryBatch(["b c"]), depth=10)[0]
     for hit in run:
         expected = 0.0
         for term in ("b", "c"):
             having = sum(term in row for row in words)
             idf = math.log(1 + (len(words) - having + 0.5) / (having + 0.5))
             count = words[hit.position].count(term)
-            expected += idf * count / (count + 1.5 * (1 - 0.6 + 0.6 * len(words[hit.position]) / mean))
+            expected += idf * count / (count + 1.5 * (1 - b + b * len(words[hit.position]) / mean))
         assert hit.score == pytest.approx(expected, rel=1e-5)
     assert {hit.position for hit in run} == {0, 1, 2}
 

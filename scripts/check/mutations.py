@@ -45,7 +45,9 @@ ROOMS = {
     "chunkers": Room(
         "chunkers/*.py", "chunkers_[cst]* chunkers_headers sources gitignore languages* hostile_text plugin* contracts"
     ),
-    "indexing": Room("indexing/**/*.py", "retrievers_* embedding_cache encoders_*"),
+    "indexing": Room(
+        "indexing/**/*.py", "retrievers_* embedding_cache encoders_* readers rerank cache_command contracts row_places"
+    ),
     "ground_truth": Room(
         "ground_truth/**/*.py",
         "ground_truth_* datasets_* miners_* overlap git qrels_command mine_command annotate_command",
