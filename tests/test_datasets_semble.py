@@ -67,6 +67,9 @@ def test_upstream_layout_is_read_at_the_pinned_commit_below_its_root(benchmark: 
         ("things-1", "src/util.py", 1, 1, 0.5),
         ("things-2", "src/core/add.py", 2, 3, 1.0),
     ]
+    for secondary, grades in (("same", [1.0, 1.0, 1.0]), ("none", [1.0, 1.0])):
+        again = Semble(path=str(benchmark), repos=str(benchmark / "checkouts"), secondary=secondary).load()
+        assert [grade for *_, grade in places(again)] == grades
     assert [query.category for query in dataset.queries] == ["semantic", "symbol"]
     (repository,) = dataset.repositories
     assert [source.path for source in repository.files()] == ["src/core/add.py", "src/util.py", "src/x.pyx"]

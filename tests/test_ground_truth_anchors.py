@@ -84,6 +84,13 @@ def test_edited_lines_are_recognised_with_their_edges() -> None:
     found = follow(mark(9, 11), store_py=f"# one more line\n{new}")
     assert found[:4] == ("edited", "store.py", 10, 13)
     assert 0.6 <= found.similarity < 1
+    head, *body = (f"    step_{number}(path, text)" for number in range(8))
+    old = "\n".join(["def write_all(self, path, text):", "    # as it was", head, *body]) + "\n"
+    renamed = old.replace("    # as it was\n", "").replace(
+        "write_all(self, path, text)", "write_all(self, path, text, mode)"
+    )
+    found = follow(mark(1, 10, text=old), store_py=f"import sys\nimport json\nimport re\n{renamed}")
+    assert found[:4] == ("edited", "store.py", 4, 12)
 
 
 def test_lines_that_are_gone_name_the_most_similar() -> None:

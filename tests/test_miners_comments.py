@@ -194,6 +194,7 @@ def test_whatever_the_file_holds_places_lie_inside_it(lines: list[str], data: st
         ("c", "void f() {\n  /* c */\n  int i;\n  int n = 0;\n\n  g(n);\n  h();\n\n  k();\n}\n", [(3, 7)]),
         ("c", "void f() {\n  /* c */\n  int i = g();\n  int n = 0;\n\n  h(n);\n}\n", [(3, 4)]),
         ("go", "func f() {\n\t// c\n\t// d\n\tg()\n\th()\n}\n", [(4, 5)]),
+        ("elixir", "defmodule A do\n  # c\n  def f do\n    # d\n    g()\n    h()\n  end\nend\n", [None, (5, 6)]),
         ("zig", "fn f() void {\n    g(.{\n        // c\n        .a = 1,\n        .b = 2,\n    });\n}\n", [None]),
     ],
 )

@@ -148,6 +148,23 @@ def test_definitions_with_their_lines_and_documentation(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", sorted(SAMPLES))
+def test_what_has_a_body_is_no_declaration(language: str) -> None:
+    """Lines that say something are counted in every form of a function; what is declared only has none."""
+    found = [one for one in definitions(SourceFile("f", SAMPLES[language][0].encode(), language)) if one.is_function]
+    assert found
+    assert [one.name for one in found if one.is_overload] == (["later"] if language == "c" else [])
+    if language == "lua":
+        text = b"--- Grows.\nM.grow = function(x)\n  local y = x\n\n  return y\nend\n"
+        found += definitions(SourceFile("f", text, language))
+    assert [one.body_lines for one in found if one.name in ("add", "Add", "Show")] == (
+        [{"elixir": 2, "haskell": 4}.get(language, 1)]
+    )
+    assert [one.body_lines for one in found if one.name == "grow"] == (
+        {"lua": [1, 2], "typescript": [0]}.get(language, [1] * sum(one.name == "grow" for one in found))
+    )
+
+
+@pytest.mark.parametrize("language", sorted(SAMPLES))
 def test_hidden_spans_cover_the_documentation_and_lie_outside_the_code(language: str) -> None:
     """What is hidden lies inside the file, in order, holds every word of the documentation, and no line of code."""
     text, expected = SAMPLES[language]

@@ -25,7 +25,8 @@ from chunkers.plugin_code import code_hash
 from chunkers.plugins import Spec, identity
 from chunkers.registry import CHUNKERS
 from chunkers.types import Piece, SourceFile
-from evaluation.measures.registry import parse_measure
+from evaluation.measures.declared import own_facts
+from evaluation.measures.registry import parse_measure, remember_measure
 from indexing.embedding_cache import EmbeddingCache
 from indexing.registry import ENCODERS
 
@@ -361,6 +362,38 @@ def test_a_measure_of_a_file_has_its_own_name(tmp_path: Path) -> None:
     (tmp_path / "taken.py").write_text(textwrap.dedent(MEASURE.replace("LABEL", "ndcg")))
     with pytest.raises(UsageError, match="give it a label of its own"):
         parse_measure(f"{tmp_path}/taken.py:Top,cutoff=5")
+
+
+def test_a_level_is_of_the_measure_that_has_the_name_now(tmp_path: Path) -> None:
+    """A measure of one's own on text has levels too, by its file and by its name; a redefined one has new ones."""
+    source = """
+        from dataclasses import dataclass
+        from typing import ClassVar
+
+        from evaluation.measures.budget_recall import BudgetRecall
+
+
+        @dataclass(frozen=True, kw_only=True)
+        class Seen(BudgetRecall):
+            label: ClassVar[str] = "seen"
+            template: ClassVar[str] = "WORDS"
+    """
+    for words in ("gold that was seen", "what was seen of the gold"):
+        (tmp_path / "Own.py").write_text(textwrap.dedent(source.replace("WORDS", words)))
+        spec = f"{tmp_path}/Own.py:Seen,budget=50"
+        measure = parse_measure(spec)
+        remember_measure(measure)
+        for name in ("Chance(seen@50tok)", f"chance({spec})"):
+            level = parse_measure(name)
+            assert (level.name, level.parts) == ("chance(seen@50tok)", (measure,))
+            assert words in level.words
+        assert [facts.name for facts in own_facts([measure, level, parse_measure("chance(naurc@50tok)")])] == [
+            "seen@50tok",
+            "chance(seen@50tok)",
+        ]
+    for nested in ("chance(ceiling(ndcg@5))", "chance(" * 5000 + ")" * 5000):
+        with pytest.raises(UsageError, match="around a measure itself"):
+            parse_measure(nested)
 
 
 @pytest.mark.parametrize("package", [chunkers, indexing, ground_truth])

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
-from evaluation.measures.declared import MeasureFacts, declared
-from evaluation.measures.registry import parse_measure, remember_measure
+from evaluation.measures.declared import MeasureFacts, recall
+from evaluation.measures.registry import parse_measure
 from evaluation.report.cautions import cautions
 from evaluation.report.formats import is_published, joined, measure_of, named, number, p_value, plural, sparkline
 from evaluation.report.verdict import sentences, verdict
@@ -270,11 +270,26 @@ def test_the_order_that_changes_with_budget_or_kind_is_a_caution() -> None:
 def test_a_measure_of_ones_own_is_in_its_own_unit() -> None:
     """A plain number has no points: amounts stand as they are, and the measure's own words explain them."""
     words = ("cost", "cost", "cost", "what it costs", "what an answer costs", "here")
-    remember_measure(declared(MeasureFacts(*words, "number", "lower", 0.0, None, comparable=True)))
+    recall([MeasureFacts(*words, "number", "lower", 0.0, None, comparable=True)])
     said = _said(simulated_results(headline="cost", edges=(0.3, 0.0, 0.25, 0.2)))
     assert said.startswith("fixed-lines:lines=50 is best. In cost (what an answer costs; less is better), ")
     assert re.search(r": 0\.\d+ behind the best \(0\.\d+ … 0\.\d+\), each of 8 repositories counting once", said)
     assert "points" not in said
+
+
+def test_results_keep_the_meaning_of_their_own_measures() -> None:
+    """Another experiment of the process that calls another measure so changes nothing of what the first ones say."""
+    words = ("cost", "cost", "cost", "what it costs", "what an answer costs", "here")
+    facts = MeasureFacts(*words, "number", "lower", 0.0, None, comparable=True)
+    recall([facts])
+    first = dataclasses.replace(simulated_results(headline="cost"), own_measures=(facts,))
+    said = verdict(first)
+    recall([dataclasses.replace(facts, unit="share", direction="higher", high=1.0)])
+    assert parse_measure("cost").unit == "share"
+    assert verdict(first) == said
+    assert "In cost (what an answer costs; less is better)" in said
+    # As text: numbers that are undefined are equal to nothing.
+    assert repr(with_statistics(first).comparisons) == repr(first.comparisons)
 
 
 def _claims(view: View, said: str) -> None:

@@ -72,6 +72,9 @@ class Session:
     def resolve(cls, config: ExperimentConfig, cache: Path, *, plugins: Mapping[str, object] | None = None) -> Session:
         """Return the session of an experiment; raise for any plug-in, measure or rule that cannot be made."""
         given = dict(plugins or {})
+        # Those of one's own first: another measure may be written around them.
+        for measure in (each for each in given.values() if isinstance(each, Measure)):
+            remember_measure(measure)
         measures = {name: _measure(given.get(name), name) for name in (*config.measures, config.headline)}
         for measure in measures.values():
             remember_measure(measure)

@@ -12,7 +12,7 @@ import numpy as np
 from chunkers.errors import UsageError
 from chunkers.types import SizeUnit
 from evaluation.measures.measure import Direction, Measure, Unit
-from evaluation.measures.registry import is_registered
+from evaluation.measures.registry import is_registered, remember_measure, remembered_measure
 
 if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
@@ -42,6 +42,14 @@ class MeasureFacts:
 def own_facts(measures: Iterable[Measure]) -> tuple[MeasureFacts, ...]:
     """Return the facts of the measures that are not registered; any process knows the others by name."""
     return tuple(_facts(measure) for measure in measures if not is_registered(measure))
+
+
+def recall(own: Iterable[MeasureFacts]) -> None:
+    """Let these names mean what the facts say, whatever another experiment of this process has called so."""
+    for facts in own:
+        known = remembered_measure(facts.name)
+        if known is None or _facts(known) != facts:
+            remember_measure(declared(facts))
 
 
 def _facts(measure: Measure) -> MeasureFacts:

@@ -7,6 +7,7 @@ import re
 from typing import Any, NamedTuple, cast
 
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from chunkers.plugins import Entry, Registry, Spec, nearest
 from chunkers.types import SizeUnit
 from evaluation.measures.measure import Measure
@@ -115,7 +116,7 @@ _UNITS: dict[str, SizeUnit] = {
 }
 
 _SHAPE = re.compile(r"(?P<label>[^@(:]+)(?:@(?P<cut>[^(:]+))?(?:\((?P<inside>.*)\)|:(?P<after>.*))?\Z")
-_LEVEL = re.compile(r"(?P<level>chance|ceiling|normali[sz]ed)\((?P<of>.+)\)\Z")
+_LEVEL = re.compile(r"\s*(?P<level>chance|ceiling|normali[sz]ed)\s*\((?P<of>.+)\)\s*\Z", re.IGNORECASE)
 _CUT = re.compile(r"(?P<number>\d+)(?P<kilo>k?)_?(?P<unit>[a-z]*)\Z")
 # ndcg_at_5 and trec_eval's ndcg_cut_5 and P_5, wherever no @ is written.
 _UNDERSCORE = re.compile(r"_(?:at_|cut_)?(?=\d+k?_?[a-z]*(?:[(:]|\Z))")
@@ -144,7 +145,7 @@ def parse_measure(name: str) -> Measure:
 
     A measure of one's own is written as my_measures.py:Class,cutoff=5 or as my_measures:Class,cutoff=5.
     """
-    return _own_measure(name) or _remembered.get(name) or _registered(name)
+    return _level(name) or _own_measure(name) or _remembered.get(name) or _registered(name)
 
 
 _remembered: dict[str, Measure] = {}
@@ -152,13 +153,23 @@ _remembered: dict[str, Measure] = {}
 
 
 def remember_measure(measure: Measure) -> None:
-    """Let `parse_measure` find a measure that is not registered by its name; the last one of a name counts."""
+    """Let `parse_measure` find a measure that is not registered by its name; the last one of a name counts.
+
+    Results know what their own names mean, and say so before they are compared or shown (`declared.recall`).
+    """
     if not is_registered(measure):
         _remembered[measure.name] = measure
 
 
+def remembered_measure(name: str) -> Measure | None:
+    """Return the measure of one's own that has this name now."""
+    return _remembered.get(name)
+
+
 def is_registered(measure: Measure) -> bool:
     """Say whether any process can find the measure by its name."""
+    if measure.parts:
+        return all(is_registered(part) for part in measure.parts)
     return measure.label in measure_names() or f"{measure.label}@B" in measure_names()
 
 
@@ -184,16 +195,29 @@ def _label_of(text: str) -> str:
     return _ALIASES.get(label, label)
 
 
+def _level(name: str) -> Measure | None:
+    """Return what is written around a measure; of one that only results know, what they remember of the whole."""
+    level = _LEVEL.match(name)
+    if level is None:
+        return None
+    if _LEVEL.match(level["of"]):
+        raise UsageError(f"{one_line(name, limit=80)!r}: write {level['level'].lower()}(...) around a measure itself")
+    from evaluation.measures.levels import LEVELS  # here: levels score by way of evaluate, which parses nothing
+
+    try:
+        return LEVELS[level["level"].lower().replace("z", "s")](of=parse_measure(level["of"]))
+    except UsageError:
+        if name in _remembered:
+            return None
+        raise
+
+
 # Finding the entry points of other distributions reads every installed package: once per name is enough.
 @functools.lru_cache(maxsize=4096)
 def _registered(name: str) -> Measure:
     text = name.strip().lower().replace("-", "_").replace("α", "alpha").replace(" ", "")
-    if "@" not in text and not _LEVEL.match(text):
+    if "@" not in text:
         text = _UNDERSCORE.sub("@", text, count=1)
-    if level := _LEVEL.match(text):
-        from evaluation.measures.levels import LEVELS  # here: levels score by way of evaluate, which parses nothing
-
-        return LEVELS[level["level"].replace("z", "s")](of=parse_measure(level["of"]))
     shape = _SHAPE.match(text)
     if not shape:
         raise UsageError(f"{name!r} is not a measure: write it as ndcg@5, recall@4000tok or precision@5(rel>=2)")

@@ -10,6 +10,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
+from evaluation.measures.declared import recall
 from evaluation.report.formats import is_published, lower_is_better
 from evaluation.results.facts import DatasetRecord
 from evaluation.results.types import BestRecord, CellRecord, ComparisonRecord, QueryRecord, Results
@@ -121,6 +122,7 @@ class View:
 
 def views(results: Results) -> list[View]:
     """Return one view per setting, in the order of the cells; settings that differ in an unused embedder are one."""
+    recall(results.own_measures)
     # A cell that failed does not know whether it would have used vectors; its retriever's other cells do.
     lexical = {cell.key.retriever for cell in results.cells if cell.status == "ok" and not cell.search.uses_vectors}
     groups: dict[Setting, list[CellRecord]] = {}

@@ -10,6 +10,7 @@ import numpy as np
 
 from evaluation.config import ExperimentConfig
 from evaluation.measures import Measure, parse_measure
+from evaluation.measures.declared import recall
 from evaluation.measures.evaluate import median
 from evaluation.results.axes import Alternatives, alternatives
 from evaluation.results.document import json_number
@@ -20,6 +21,7 @@ from evaluation.statistics import Weight, best_set, compare_pairs, mean_interval
 
 def with_statistics(results: Results) -> Results:
     """Return the results with intervals for every cell, and with what can be said of cells that differ in one axis."""
+    recall(results.own_measures)
     results = replace(results, cells=tuple(_with_intervals(results, cell) for cell in results.cells))
     groups = list(alternatives(results.cells))
     return replace(

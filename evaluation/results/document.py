@@ -12,8 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
 from evaluation.config import ExperimentConfig
-from evaluation.measures.declared import MeasureFacts, declared
-from evaluation.measures.registry import remember_measure
+from evaluation.measures.declared import MeasureFacts, recall
 from evaluation.results.facts import ChunkFacts, CostFacts, DatasetRecord, JudgementFacts, SearchFacts, Truncation
 from evaluation.results.types import (
     BestRecord,
@@ -160,8 +159,7 @@ def from_json(found: Mapping[str, Any], *, source: str) -> Results:
     """Return the results that `to_json` wrote, without the tables beside it; ``source`` is named in errors."""
     try:
         own = tuple(_read(MeasureFacts, row) for row in found.get("own_measures", ()))
-        for each in own:
-            remember_measure(declared(each))
+        recall(own)
         return Results(
             config=read_config(found["config"]),
             environment=read_environment(found["environment"]),

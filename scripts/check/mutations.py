@@ -50,7 +50,7 @@ ROOMS = {
     ),
     "ground_truth": Room(
         "ground_truth/**/*.py",
-        "ground_truth_* datasets_* miners_* overlap git qrels_command mine_command annotate_command",
+        "ground_truth_* datasets_* miners_* overlap git qrels_command mine_command annotate_command hidden_text",
     ),
     "statistics": Room("evaluation/statistics/*.py", "statistics_*"),
     "measures": Room("evaluation/measures/*.py", "measures_* audit score trec plugin_targets"),
