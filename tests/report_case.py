@@ -72,7 +72,9 @@ def simulated_results(
             "seed": seed,
         }
     )
-    return with_statistics(replace(real, config=config, cells=tuple(cells)))
+    called = {cell.key.chunker: name for cell, name in zip(real.cells, names, strict=True)}
+    cuts = {(called[chunker], key): found for (chunker, key), found in real.cuts.items()}
+    return with_statistics(replace(real, config=config, cells=tuple(cells), cuts=cuts))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import json
 import os
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -161,12 +163,14 @@ def test_the_explorer_filters_and_marks_gold_lines(browser: Any, simulated_page:
     browser.execute_script(
         "const s = document.getElementById('x-search'); s.value=''; s.dispatchEvent(new Event('input'))"
     )
-    _find(browser, "#x-filter option[value=right]").click()
+    _find(browser, "#x-won option[value=b]").click()
     _until(lambda: {d[0] for d in _texts(browser, "#x-list .d")} == {"−"})
     _find(browser, "#x-repo option[value=repo3]").click()
     _until(lambda: {r.split()[0] for r in _texts(browser, "#x-list .r")} == {"repo3"})
-    _find(browser, "#x-filter option[value=all]").click()
-    _find(browser, "#x-right option[value='3']").click()
+    _find(browser, "#x-language option[value=python]").click()
+    _until(lambda: "python" in _texts(browser, "#x-detail .where")[0])
+    _find(browser, "#x-won option[value=all]").click()
+    _find(browser, "#x-b option[value='3']").click()
     _until(lambda: any("sliding" in title for title in _texts(browser, ".side h3")))
     assert browser.get_log("browser") == []
 
@@ -201,6 +205,102 @@ def test_the_explorer_works_by_keyboard(browser: Any, simulated_page: Path) -> N
     assert _texts(browser, "#x-detail .question") == [queries[-1]]
     listbox.send_keys("/")
     assert browser.switch_to.active_element.get_attribute("id") == "x-search"
+
+
+def test_a_link_opens_its_query_in_its_setting_with_its_chunkers(browser: Any, tmp_path: Path) -> None:
+    """The address that the page shows leads back to the same query, setting and chunkers; three can be compared."""
+    write_report(simulated_results(retrievers=("dense", "bm25")), tmp_path)
+    page = tmp_path / "report.html"
+    _open(browser, page)
+    _find(browser, "#x-setting option[value='1']").click()
+    _find(browser, "#x-a option[value='2']").click()
+    _find(browser, "#x-c option[value='1']").click()
+    browser.find_elements("css selector", "#x-list [role=option]")[7].click()
+    asked, sides, link = _texts(browser, "#x-detail .question"), _texts(browser, ".side h3"), browser.current_url
+    assert len(sides) == 3
+    assert "setting=simulated+" in link
+    browser.get("about:blank")
+    browser.get(link)
+    _until(lambda: _texts(browser, "#x-detail .question") == asked)
+    assert _texts(browser, ".side h3") == sides
+    browser.get("about:blank")
+    browser.get(page.as_uri() + "#query=gone")
+    _until(lambda: "not in this page" in _texts(browser, "#x-count")[0])
+    assert browser.get_log("browser") == []
+
+
+def test_the_file_view_shows_where_each_chunker_cuts(browser: Any, simulated_page: Path) -> None:
+    """By keyboard alone: f opens the file with the answer, bars begin where chunks do, Escape closes it."""
+    from selenium.webdriver.common.keys import Keys
+
+    _open(browser, simulated_page)
+    _find(browser, "#x-list").send_keys("f")
+    _until(lambda: browser.execute_script("return document.getElementById('x-file').open"))
+    lines = _texts(browser, "#x-file .l .t")
+    assert len(lines) == 120
+    gold = browser.execute_script("return [...document.querySelectorAll('#x-file .gold')].map(e => +e.dataset.n)")
+    assert len(gold) == 7
+    starts = "return [...document.querySelectorAll('#x-file .bars span:nth-child(1).begins')].length"
+    assert browser.execute_script(starts) > 1
+    assert _texts(browser, "#x-file .l .number")
+    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    _until(lambda: not browser.execute_script("return document.getElementById('x-file').open"))
+    assert browser.get_log("browser") == []
+
+
+def test_tables_sort_and_the_overview_filters(browser: Any, tmp_path: Path) -> None:
+    """A heading's button orders the rows by number; choices hide columns and rows; a number leads to its section."""
+    write_report(simulated_results(retrievers=("dense", "bm25", "hybrid")), tmp_path)
+    _open(browser, tmp_path / "report.html")
+    seen = "return [...document.querySelectorAll('#o-table thead th')].filter(e => !e.hidden).length"
+    assert browser.execute_script(seen) == 4
+    _find(browser, "#o-controls select[data-part=group] option[value='']").click()
+    assert browser.execute_script(seen) == 10
+    _find(browser, "#o-controls select[data-part=retriever] option[value=bm25]").click()
+    assert browser.execute_script(seen) == 4
+    _find(browser, "#o-search").send_keys("fixed")
+    rows = "return [...document.querySelectorAll('#o-table tbody tr')].filter(e => !e.hidden).length"
+    assert browser.execute_script(rows) == 1
+    _find(browser, "#o-search").clear()
+    button = "#o-table th:nth-child(5) button.sort"
+    for order in ("descending", "ascending"):
+        browser.execute_script("document.querySelector(arguments[0]).click()", button)
+        values = [float(text.split()[0]) for text in _texts(browser, "#o-table td:nth-child(5)")]
+        assert values == sorted(values, reverse=order == "descending")
+        assert _find(browser, "#o-table th:nth-child(5)").get_attribute("aria-sort") == order
+    browser.execute_script("document.querySelector('#o-table td:nth-child(5) a').click()")
+    _until(lambda: browser.execute_script("return document.querySelector('#setting-2 details.fold').open"))
+    assert browser.get_log("browser") == []
+
+
+def test_a_term_is_explained_on_focus(browser: Any, simulated_page: Path) -> None:
+    """A term that is reached with the keyboard shows its meaning, and Escape takes it away."""
+    from selenium.webdriver.common.keys import Keys
+
+    _open(browser, simulated_page)
+    browser.execute_script("document.querySelector('.verdict a.term').focus()")
+    _until(lambda: _find(browser, "#tip").is_displayed())
+    assert len(_find(browser, "#tip").text) > 20
+    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert not _find(browser, "#tip").is_displayed()
+
+
+def test_tables_and_figures_are_saved_as_files(browser: Any, simulated_page: Path, tmp_path: Path) -> None:
+    """CSV, JSON, LaTeX and SVG of a figure arrive whole, under the page's own policy."""
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    _open(browser, simulated_page)
+    for form in ("csv", "json", "tex", "svg"):
+        browser.execute_script("document.querySelector(`figure .take [data-as=${arguments[0]}]`).click()", form)
+        _until(lambda form=form: len(list(tmp_path.glob(f"*.{form}"))) == 1)
+    table, drawing = (next(tmp_path.glob(f"*.{form}")) for form in ("csv", "svg"))
+    rows = list(csv.reader(table.read_text("utf-8").splitlines()))
+    found = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))
+    assert [list(row.values()) for row in found] == rows[1:]
+    assert r"\bottomrule" in next(tmp_path.glob("*.tex")).read_text("utf-8")
+    root = ET.fromstring(drawing.read_text("utf-8"))  # noqa: S314 - our own drawing
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "var(" not in drawing.read_text("utf-8")
+    assert browser.get_log("browser") == []
 
 
 @pytest.mark.parametrize("width", [390, 820, 1280])

@@ -253,7 +253,7 @@ def test_the_summary_names_the_regression_and_its_queries() -> None:
     assert one.exit_code == 3
     assert headline(one) == "regression: cast in ndcg@10"
     text = night_markdown(one, links="runs/00001/")
-    assert r"[a \*bold\* \[link\](x) \| \<b\>](runs/00001/report.html#query=q7&left=cast)" in text
+    assert r"[a \*bold\* \[link\](x) \| \<b\>](runs/00001/report.html#query=q7&a=cast)" in text
     assert "**regression**" in text
     assert night_json(one)["movers"][0]["query_id"] == "q7"
     assert night_json(one)["counts"]["regression"] == 1

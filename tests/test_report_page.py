@@ -10,7 +10,7 @@ import re
 import runpy
 from collections.abc import Callable
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -21,14 +21,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.report.build import write_report
+from evaluation.report.colouring import coloured, packed_colours
 from evaluation.report.explorer import pack
 from evaluation.report.figures import svg
+from evaluation.report.glossary import Glossary
 from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.measure_properties import property_table
+from evaluation.report.overview import overview
 from evaluation.report.page import page
 from evaluation.report.view import views
 from evaluation.results.folder import read_results, write_results
-from evaluation.results.types import HiddenPart, Results
+from evaluation.results.types import FilePlace, HiddenPart, Results
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 simulated_results: Callable[..., Results] = _CASE["simulated_results"]
@@ -91,31 +94,76 @@ def test_hostile_text_stays_text_everywhere() -> None:
     assert [tag for tag, _ in parser.seen].count("script") == 2
     assert not any(name.startswith("on") for _, attrs in parser.seen for name in attrs)
     assert HOSTILE not in text
-    assert HOSTILE in _data(text)["settings"][0]["queries"][0]["text"]
+    assert HOSTILE in _data(text)["queries"][0][0]["text"]
 
 
 def test_every_figure_is_xml_with_a_name_and_a_table() -> None:
     """Each drawing parses on its own and has a label; each figure has its numbers as a table."""
     text = page(simulated_results(embedders=("minilm", "bge")))
-    drawings = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
+    drawings = [each for each in re.findall(r"<svg.*?</svg>", text, re.DOTALL) if 'class="figure"' in each]
     assert len(drawings) > 8
     for drawing in drawings:
         assert ET.fromstring(drawing).attrib["aria-label"]  # noqa: S314 - our own drawing
-    figures = re.findall(r"<figure>.*?</figure>", text, re.DOTALL)
-    assert all("<table" in one and "<figcaption>" in one for one in figures)
-    assert "All settings" in text
+    figures = re.findall(r"<figure.*?</figure>", text, re.DOTALL)
+    assert len(figures) >= 8
+    assert all("<table" in one and "<figcaption>" in one and 'data-as="svg"' in one for one in figures)
+    tables = re.findall(r'<div class="taken">.*?</table>.*?</div>.*?</div>', text, re.DOTALL)
+    assert all('data-as="csv"' in one and 'data-as="tex"' in one for one in tables)
 
 
 def test_the_explorer_carries_what_was_returned() -> None:
-    """Unpacked, the data gives back each result's lines exactly."""
+    """Unpacked, the data gives back each result's lines exactly, and what reading it costs."""
     results = simulated_results(queries=12)
     data = _data(page(results))
-    files = [{n + k: line for n, run in f["runs"] for k, line in enumerate(run.split("\n"))} for f in data["files"]]
+    files = [_lines(file) for file in data["files"]]
     cell = next(c for c in results.cells if c.key.chunker == data["settings"][0]["cells"][0]["chunker"])
     for query, hits in zip(results.queries, data["settings"][0]["cells"][0]["hits"], strict=True):
-        for hit, record in zip(hits, cell.hits[query.id], strict=True):
-            lines = [files[hit[0]][hit[1] + k] for k in range(hit[2])]
-            assert lines == text_lines(results.texts[record.chunk_id])
+        for number, record in zip(hits, cell.hits[query.id], strict=True):
+            file, first, count, missing, tokens, *_ = data["chunks"][number]
+            assert [files[file][first + k] for k in range(count)] == text_lines(results.texts[record.chunk_id])
+            assert (missing, tokens) == (0, record.tokens)
+            assert tokens > 0
+
+
+def _lines(file: dict[str, Any]) -> dict[int, str]:
+    return {first + k: line for first, run in file["runs"] for k, line in enumerate(run.split("\n"))}
+
+
+def test_a_whole_file_has_the_cuts_of_every_chunker(tmp_path: Path) -> None:
+    """The files with answers are whole, and each chunker's chunks tile them, also through the results folder."""
+    results = simulated_results(queries=12)
+    write_results(results, tmp_path)
+    again = read_results(tmp_path)
+    assert (again.files, again.cuts) == (results.files, results.cuts)
+    data = _data(page(again))
+    whole = {(file["of"][1], file["path"]): number for number, file in enumerate(data["files"]) if "of" in file}
+    for query in results.queries:
+        number = whole[query.repo, query.gold[0].path]
+        lines = _lines(data["files"][number])
+        key = FilePlace("simulated", query.repo, query.gold[0].path)
+        assert "\n".join(lines.values()) + "\n" == results.files[key].text
+        for found in data["cuts"][0].values():
+            ends = list(accumulate(found[str(number)]))
+            covered = [
+                line for first, last in zip(ends[::2], ends[1::2], strict=True) for line in range(first, last + 1)
+            ]
+            assert covered == sorted(lines)
+    assert set(data["cuts"][0]) == {chunker for chunker, _ in results.cuts}
+
+
+def test_a_folder_without_whole_files_is_read(tmp_path: Path) -> None:
+    """Folders of earlier versions have neither files nor costs: the explorer does without."""
+    results = simulated_results(queries=12)
+    write_results(results, tmp_path)
+    for name in ("files", "cuts"):
+        (tmp_path / f"{name}.parquet").unlink()
+    table = pq.read_table(tmp_path / "hits.parquet")
+    pq.write_table(table.drop_columns(["tokens"]), tmp_path / "hits.parquet")
+    again = read_results(tmp_path)
+    assert (again.files, again.cuts) == ({}, {})
+    data = _data(page(again))
+    assert data["chunks"][0][4] is None
+    assert not any("of" in file for file in data["files"])
 
 
 def test_what_the_index_did_not_show_is_marked(tmp_path: Path) -> None:
@@ -130,10 +178,10 @@ def test_what_the_index_did_not_show_is_marked(tmp_path: Path) -> None:
     again = read_results(tmp_path)
     assert again.hidden == results.hidden
     data = _data(page(again))
-    assert data["settings"][0]["cells"][0]["hits"][0][0][7] == [[0, 3, len(first)], [1, 0, 5]]
+    number = data["settings"][0]["cells"][0]["hits"][0][0]
+    assert data["chunks"][number][7] == [[0, 3, len(first)], [1, 0, 5]]
     assert len(second) > 5
-    others = [one for cell in data["settings"][0]["cells"][1:] for hits in cell["hits"] for one in hits]
-    assert all(len(one) <= 7 for one in others)
+    assert all(len(chunk) <= 7 for k, chunk in enumerate(data["chunks"]) if k != number)
 
 
 def test_a_folder_without_hidden_parts_is_read(tmp_path: Path) -> None:
@@ -156,9 +204,67 @@ def test_kinds_categories_and_settings_have_their_tables() -> None:
     assert "naurc@4000tok by kind of query" in text
     assert "By kind</h3>" in text
     assert "By category</h3>" in text
-    assert "All settings: naurc@4000tok" in text
+    assert "Overview: " in text
+    assert 'data-group="kind"' in text
     assert "● may be best in its setting, corrected for the number of settings" in text
     assert "share a letter" not in text
+
+
+def test_the_overview_has_a_mean_for_every_setting_kind_and_language() -> None:
+    """Its numbers are those of the views, its dots those of the statement over all settings, its links the sections."""
+    results = simulated_results(retrievers=("dense", "bm25"))
+    kinds = ["docstrings" if k % 3 else "comments" for k in range(len(results.queries))]
+    queries = tuple(dataclasses.replace(query, kind=kind) for query, kind in zip(results.queries, kinds, strict=True))
+    results = dataclasses.replace(results, queries=queries)
+    found = views(results)
+    table = overview(results, found)
+    assert table is not None
+    parts = [("all queries", ""), ("kind", "docstrings"), ("kind", "comments"), ("language", "go")]
+    wanted = [(section, *part) for section in (1, 2) for part in [*parts, ("language", "python")]]
+    assert [(column.section, column.group, column.name) for column in table.columns] == wanted
+    assert sum(column.queries for column in table.columns if column.group == "kind") == 2 * len(queries)
+    assert results.overall is not None
+    for row in table.rows:
+        for k, view in enumerate(found):
+            entry = row.entries[5 * k]
+            assert entry.value == view.row(row.chunker).mean(view.headline)
+            assert entry.may_be_best == (row.chunker in results.overall.settings[k].found.may_be_best)
+        weights = [column.queries for column in table.columns[1:3]]
+        values = [entry.value or 0.0 for entry in row.entries[1:3]]
+        assert min(values) - 0.05 < (row.entries[0].value or 0.0) < max(values) + 0.05
+        assert sum(weights) == len(queries)
+    text = page(results)
+    assert text.count('href="#setting-2"') >= 5 * len(table.rows)
+
+
+def test_a_term_is_explained_where_it_stands() -> None:
+    """Every heading and every measure of a sentence that is known leads to its entry, and each entry is there once."""
+    text = page(simulated_results(retrievers=("dense", "bm25")))
+    asked = set(re.findall(r'class="term" href="#(term-[^"]+)"', text))
+    entries = re.findall(r'<div id="(term-[^"]+)"', text)
+    assert asked
+    assert asked <= set(entries)
+    assert len(entries) == len(set(entries))
+    glossary = Glossary.of(["ndcg@10"])
+    assert str(glossary.sentence("a <b> in ndcg@10, ndcg@10 and ndcg@100")).count('class="term"') == 1
+    assert "&lt;b&gt;" in glossary.sentence("a <b> in ndcg@10")
+
+
+@given(st.sampled_from(["a.py", "a.go", "a.js", "a.none"]), st.text(st.characters(codec="utf-8"), max_size=80))
+def test_colours_cover_parts_of_any_text_in_order(path: str, text: str) -> None:
+    """Coloured parts lie inside the text, one after the other, whatever the text is."""
+    found = coloured(path, text)
+    ends = [end for part in found for end in part[:2]]
+    assert ends == sorted(ends)
+    assert all(0 <= part.start < part.end <= len(text) for part in found)
+
+
+def test_colours_are_those_of_the_grammar() -> None:
+    """Keywords, strings, comments and numbers are found in characters, also after letters of several bytes."""
+    text = 'def größe(x):  # für\n    return "ä" + 3\n'
+    words = {text[part.start : part.end]: part.letter for part in coloured("a.py", text)}
+    assert words == {"def": "k", "# für": "c", "return": "k", '"ä"': "s", "3": "n"}
+    assert packed_colours("a.py", "x = 1\n") == "4.1n"
 
 
 @given(
@@ -234,5 +340,5 @@ def test_bytes_that_are_not_utf8_are_shown_as_replacements(tmp_path: Path) -> No
     """Text read with surrogate escapes, in code and query, is written as valid UTF-8."""
     write_report(simulated_results(queries=8, hostile="caf\udce9 "), tmp_path)
     data = _data((tmp_path / "report.html").read_text("utf-8"))
-    assert "caf\ufffd " in data["settings"][0]["queries"][0]["text"]
+    assert "caf\ufffd " in data["queries"][0][0]["text"]
     assert "caf\ufffd " in data["files"][0]["runs"][0][1]

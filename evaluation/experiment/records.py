@@ -14,6 +14,7 @@ from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.reading_cost import ReadingCost
 from evaluation.experiment.session import Session
+from evaluation.experiment.visible_chunks import visible_sizes
 from evaluation.prices import price_of
 from evaluation.results.facts import CostFacts
 from evaluation.results.types import CellRecord, GoldLines, HiddenPart, HitRecord, QueryRecord
@@ -39,9 +40,10 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
     chunks = stages.chunk(session, cell.dataset, cell.chunker)
     retrieved = stages.retrieve(session, cell)
     ranking = retrieved.ranking
+    costs = visible_sizes(loaded, chunks, "tokens")
     hits = {
         query_id: tuple(
-            _hit(chunks, hit.position, rank=rank, score=hit.score)
+            _hit(chunks, hit.position, rank=rank, score=hit.score, tokens=int(costs[hit.position]))
             for rank, hit in enumerate(found[:HITS_SHOWN], start=1)
         )
         for query_id, found in ranking.items()
@@ -110,7 +112,7 @@ def _most_gold(notes: Sequence[Annotation]) -> str | None:
     return max(lines, key=lambda language: lines[language], default=None)
 
 
-def _hit(chunks: ChunkTable, row: int, *, rank: int, score: float) -> HitRecord:
+def _hit(chunks: ChunkTable, row: int, *, rank: int, score: float, tokens: int) -> HitRecord:
     columns = chunks.columns
     return HitRecord(
         rank=rank,
@@ -119,6 +121,7 @@ def _hit(chunks: ChunkTable, row: int, *, rank: int, score: float) -> HitRecord:
         path=chunks.files[columns["file"][row]].path,
         start_line=int(columns["start_line"][row]),
         end_line=int(columns["end_line"][row]),
+        tokens=tokens,
     )
 
 

@@ -17,6 +17,7 @@ from evaluation.experiment.progress import Progress
 from evaluation.experiment.read_cells import make_readers, read_record
 from evaluation.experiment.records import cell_record, query_records
 from evaluation.experiment.session import Session
+from evaluation.experiment.shown_files import shown_files
 from evaluation.measures.declared import own_facts
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import CellRecord, HiddenPart, Results
@@ -87,15 +88,20 @@ def run_experiment(
         records.append(finished.record)
         texts |= finished.texts
         hidden |= finished.hidden
+    cells_made = averaged(records, offsets)
+    queries = tuple(itertools.chain.from_iterable(map(query_records, loaded)))
+    whole = shown_files(given, cells_made, queries)
     return with_statistics(
         Results(
             config=config,
             environment=environment(config.run),
             datasets=tuple(each.record() for each in loaded),
-            cells=tuple(averaged(records, offsets)),
-            queries=tuple(itertools.chain.from_iterable(map(query_records, loaded))),
+            cells=tuple(cells_made),
+            queries=queries,
             texts=texts,
             hidden=hidden,
+            files=whole.files,
+            cuts=whole.cuts,
             own_measures=own_facts(session.measures),
             shard=str(shard) if shard else None,
             matched_size=session.matched_size,

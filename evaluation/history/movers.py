@@ -30,7 +30,7 @@ class Mover(NamedTuple):
     @property
     def link(self) -> str:
         """The query in the explorer of the run's report."""
-        return f"report.html#query={quote(self.query_id, safe='')}&left={quote(self.key.chunker, safe='')}"
+        return f"report.html#query={quote(self.query_id, safe='')}&a={quote(self.key.chunker, safe='')}"
 
 
 def movers(now: Results, before: Results, findings: Sequence[Finding], *, most: int = MOST) -> list[Mover]:

@@ -79,4 +79,7 @@ def renamed(results: Results, names: dict[str, str]) -> Results:
         ),
         comparisons=tuple(dataclasses.replace(row, dataset=name(row.dataset)) for row in results.comparisons),
         queries=tuple(dataclasses.replace(query, dataset=name(query.dataset)) for query in results.queries),
+        hidden={(name(dataset), chunk): parts for (dataset, chunk), parts in results.hidden.items()},
+        files={key._replace(dataset=name(key.dataset)): file for key, file in results.files.items()},
+        cuts={(chunker, key._replace(dataset=name(key.dataset))): cut for (chunker, key), cut in results.cuts.items()},
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from markupsafe import Markup
 
 from evaluation.history.trend import Point, Series
 from evaluation.report.figures import svg
+from evaluation.report.figures.marks import Mark
 from evaluation.report.formats import scale
 
 _Scale = Callable[[float], float]
@@ -19,7 +20,9 @@ _DOTS = 40
 """With more runs than this a dot per run is a blot."""
 
 
-def trend_figure(rows: Sequence[Series], baselines: Sequence[int], *, narrow: bool = False) -> Markup:
+def trend_figure(
+    rows: Sequence[Series], marks: Mapping[str, Mark], *, baselines: Sequence[int], narrow: bool = False
+) -> Markup:
     """Draw the series of one measure; runs stand in the order of their numbers, accepted ones have a dashed line."""
     width = svg.NARROW if narrow else svg.WIDE
     height = max(260.0 if narrow else 340.0, 19.0 * len(rows) + _TOP + _BOTTOM + 8)
@@ -38,17 +41,17 @@ def trend_figure(rows: Sequence[Series], baselines: Sequence[int], *, narrow: bo
     parts += [svg.text((_LEFT + edge) / 2, height - 8, "run", class_="tick", anchor="middle")]
     parts += [svg.line(x(run), _TOP, x(run), base, class_="zero dashed") for run in baselines if run in runs]
     for place, row in reversed(list(enumerate(rows))):
+        mark = marks[row.key.chunker]
         for piece in _pieces(row.points):
-            parts += _band(piece, x, y, factor, place) if place < BANDS else []
+            parts += _band(piece, x, y, factor, mark) if place < BANDS else []
             points = [(x(point.run), y(factor * point.mean)) for point in piece]
-            dashes = f" dash{place % 4}" if place < svg.COLOURS else ""
-            parts += [svg.path(points, class_=f"line {svg.colour(place)}{dashes}")]
-        parts += [_dot(point, x, y, factor, place) for point in row.points if _shown(point, len(runs))]
+            parts += [svg.path(points, class_=f"line {mark.line_class}")]
+        parts += [_dot(point, x, y, factor, mark) for point in row.points if _shown(point, len(runs))]
     ends = svg.spread([y(factor * row.points[-1].mean) for row in rows], 19, _TOP + 4, base - 4)
-    for (place, row), end in zip(enumerate(rows), ends, strict=True):
+    for row, end in zip(rows, ends, strict=True):
         last = row.points[-1]
         parts += [svg.line(x(last.run), y(factor * last.mean), edge + 14, end, class_="leader")]
-        parts += [svg.badge(edge + 23, end, place)]
+        parts += [svg.badge(edge + 23, end, marks[row.key.chunker])]
         if not narrow:
             parts += [svg.text(edge + 37, end + 4, svg.short(row.key.chunker, 28), class_="tick")]
     return svg.figure(width, height, f"{measure} over the runs, per chunker", *parts)
@@ -80,23 +83,22 @@ def _pieces(points: Sequence[Point]) -> list[list[Point]]:
     return pieces
 
 
-def _band(piece: Sequence[Point], x: _Scale, y: _Scale, factor: float, place: int) -> list[Markup]:
+def _band(piece: Sequence[Point], x: _Scale, y: _Scale, factor: float, mark: Mark) -> list[Markup]:
     known = [point for point in piece if point.low is not None and point.high is not None]
     if len(known) < 2:
         return []
     upper = [(x(point.run), y(factor * (point.high or 0.0))) for point in known]
     lower = [(x(point.run), y(factor * (point.low or 0.0))) for point in known]
-    return [svg.path([*upper, *reversed(lower)], class_=f"band {svg.colour(place)}", closed=True)]
+    return [svg.path([*upper, *reversed(lower)], class_=f"band {mark.colour_class}", closed=True)]
 
 
 def _shown(point: Point, runs: int) -> bool:
     return runs <= _DOTS or point.broken or point.verdict in ("regression", "improvement")
 
 
-def _dot(point: Point, x: _Scale, y: _Scale, factor: float, place: int) -> Markup:
+def _dot(point: Point, x: _Scale, y: _Scale, factor: float, mark: Mark) -> Markup:
     """Return a small dot, or a numbered disc where the night called it a change: hollow for the worse."""
     spot = x(point.run), y(factor * point.mean)
     if point.verdict in ("regression", "improvement"):
-        return svg.badge(*spot, place, hollow=point.verdict == "regression")
-    dot = svg.tag("circle", cx=spot[0], cy=spot[1], r=3.0)
-    return svg.tag("g", dot, class_=f"badge {svg.colour(place)}")
+        return svg.badge(*spot, mark, hollow=point.verdict == "regression")
+    return svg.dot(*spot, mark, radius=3.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,10 @@ from evaluation.history.folder import History
 from evaluation.history.record import RunRecord
 from evaluation.history.trend import Series, trends
 from evaluation.history.trend_figure import trend_figure
+from evaluation.report.figures.marks import Mark, marks
 from evaluation.report.formats import is_share, lower_is_better, score, span, unit_words
-from evaluation.report.page import asset, policy, template
+from evaluation.report.glossary import Glossary
+from evaluation.report.page import dressing, template
 from evaluation.report.sections import Figure
 from evaluation.report.tables import Table
 
@@ -33,20 +35,23 @@ def trend_page(history: History, *, measures: Sequence[str] = ()) -> str:
     chosen = list(measures) or (measures_of(runs[-1].config) if runs else [])
     found = trends(history, chosen)
     accepted = acceptances(history).given
-    style, script = asset("style.css"), asset("explorer.js")
     return template("trend.html", "evaluation.history").render(
-        policy=policy(style, script),
-        # Both are files of this project, not data; escaping would break them and their hashes.
-        style=style,
-        script=script,
-        figures=_figures(found.series, [one.run for one in accepted]),
+        **dressing(),
+        glossary=Glossary.of(chosen),
+        figures=_figures(found.series, _marks(runs), [one.run for one in accepted]),
         runs=[_row(run) for run in reversed(runs[-_NEWEST:])],
         accepted=[one._asdict() for one in reversed(accepted)],
         skipped=found.skipped,
     )
 
 
-def _figures(series: Sequence[Series], baselines: Sequence[int]) -> list[tuple[str, Figure]]:
+def _marks(runs: Sequence[RunRecord]) -> dict[str, Mark]:
+    """Return how each chunker is drawn: as in the newest run's report, those of earlier runs after them."""
+    newest_first = reversed(runs)
+    return marks(name for run in newest_first for name in (*run.config.chunkers, *(c.key.chunker for c in run.cells)))
+
+
+def _figures(series: Sequence[Series], drawn: Mapping[str, Mark], baselines: Sequence[int]) -> list[tuple[str, Figure]]:
     groups: dict[tuple[str, str, str, str], list[Series]] = {}
     for one in series:
         key = one.key
@@ -55,7 +60,7 @@ def _figures(series: Sequence[Series], baselines: Sequence[int]) -> list[tuple[s
     for (measure, *setting), rows in groups.items():
         sign = 1 if lower_is_better(measure) else -1
         rows.sort(key=lambda row: (sign * row.points[-1].mean, row.key.chunker))
-        wide, narrow = (trend_figure(rows, baselines, narrow=narrow) for narrow in (False, True))
+        wide, narrow = (trend_figure(rows, drawn, baselines=baselines, narrow=narrow) for narrow in (False, True))
         unit = (
             "in points of 100"
             if is_share(measure)

@@ -6,15 +6,15 @@ import base64
 import gzip
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from evaluation.report.formats import decimals, scale, writable
-from evaluation.report.linestore import LineStore, text_lines
+from evaluation.report.explorer_texts import ExplorerTexts
+from evaluation.report.formats import decimals, measure_of, scale, writable
 from evaluation.report.view import View
-from evaluation.results.types import HiddenPart, HitRecord, QueryRecord, Results
+from evaluation.results.types import HitRecord, QueryRecord, Results
 
 LIMIT = 3_900_000
 """Characters of packed data; the rest of a page of 5 MB is for everything else."""
@@ -32,86 +32,97 @@ class Packed(NamedTuple):
 
 
 class _Fill(NamedTuple):
+    """How much is kept: results of a query, queries, lines of a result, whole files, colours; None is all."""
+
     hits: int
-    queries: int | None
-    lines: int | None
+    queries: int | None = None
+    lines: int | None = None
+    files: bool = True
+    colours: bool = True
 
 
-_FILLS = [_Fill(10, None, None), _Fill(5, None, None), _Fill(3, None, None), _Fill(3, None, 40)]
-_FILLS += [_Fill(3, 400, 40), _Fill(3, 150, 40), _Fill(3, 50, 30), _Fill(2, 20, 20)]
+_FILLS = [_Fill(10), _Fill(5), _Fill(5, colours=False), _Fill(5, files=False, colours=False)]
+_FILLS += [_Fill(3, None, lines, files=False, colours=False) for lines in (None, 40)]
+_FILLS += [_Fill(3, queries, 40, files=False, colours=False) for queries in (400, 150)]
+_FILLS += [_Fill(3, 50, 30, files=False, colours=False), _Fill(2, 20, 20, files=False, colours=False)]
 
 
 def pack(results: Results, views: list[View], *, limit: int = LIMIT) -> Packed:
     """Return the fullest data that fits the limit."""
     packed = Packed("", "")
-    texts = {chunk_id: text_lines(text) for chunk_id, text in results.texts.items()}
     for fill in _FILLS:
         raw = json.dumps(
-            explorer_data(texts, views, fill, results.hidden),
-            ensure_ascii=False,
-            separators=(",", ":"),
-            allow_nan=False,
+            explorer_data(results, views, fill), ensure_ascii=False, separators=(",", ":"), allow_nan=False
         )
         if len(raw) > _DENSEST * limit:
             continue
         # mtime 0: the same results give the same page.
         data = base64.b64encode(gzip.compress(writable(raw).encode(), 9, mtime=0)).decode()
-        packed = Packed(data, _note(fill))
+        packed = Packed(data, _note(fill, len(max((view.queries for view in views), key=len, default=()))))
         if len(data) <= limit:
             break
     return packed
 
 
-def explorer_data(
-    texts: Mapping[str, list[str]],
-    views: list[View],
-    fill: _Fill,
-    hidden: Mapping[tuple[str, str], Sequence[HiddenPart]],
-) -> dict[str, Any]:
-    """Return settings with their queries, scores and hits; texts as lines of files, each once."""
-    store = LineStore()
+def explorer_data(results: Results, views: Sequence[View], fill: _Fill = _FILLS[0]) -> dict[str, Any]:
+    """Return settings with scores and results; queries, texts and cuts once, however many settings share them."""
+    texts = ExplorerTexts(results, lines=fill.lines, colours=fill.colours)
+    kept = {view.setting.dataset: _most_different(views, view.setting.dataset, fill.queries) for view in views}
+    if fill.files:
+        for dataset, queries in kept.items():
+            texts.add_files(dataset, [query for query, _ in queries])
     settings = []
     for view in views:
-        kept = _most_different(view, fill.queries)
-        repos = [view.queries[k].repo for k in kept]
+        dataset = view.setting.dataset
         cells = []
         for row in view.rows:
             values = row.cell.scores.get(view.headline, np.full(len(view.queries), np.nan))
-            hits = [row.cell.hits.get(view.queries[k].id, ())[: fill.hits] for k in kept]
-            dataset = view.setting.dataset
-            placed = [
-                [
-                    [
-                        *_place(store, texts, f"{dataset}\0{repo}", hit, fill.lines),
-                        hidden_lines(texts.get(hit.chunk_id, []), hidden.get((dataset, hit.chunk_id), ())),
-                    ]
-                    for hit in found
-                ]
-                for found, repo in zip(hits, repos, strict=True)
-            ]
-            cells.append({"chunker": row.chunker, "scores": [_rounded(values[k]) for k in kept], "hits": placed})
-        settings.append(
-            {
-                "title": view.setting.title,
-                "headline": view.headline,
-                "scale": scale(view.headline),
-                "digits": decimals(view.headline),
-                "queries": [_query(view.queries[k]) for k in kept],
-                "cells": cells,
-            }
-        )
-    _add_cuts(settings, store)
-    return {"settings": settings, "files": store.packed()}
+            mark = view.marks[row.chunker]
+            cells.append(
+                {
+                    "chunker": row.chunker,
+                    "mark": [mark.number, mark.colour],
+                    "scores": [_rounded(values[k]) for _, k in kept[dataset]],
+                    "hits": [
+                        _numbers(texts, dataset, query, row.cell.hits.get(query.id, ())[: fill.hits])
+                        for query, _ in kept[dataset]
+                    ],
+                }
+            )
+        settings.append({**_facts(view), "dataset": list(kept).index(dataset), "cells": cells})
+    asked = [[_query(query) for query, _ in found] for found in kept.values()]
+    return {"settings": settings, "queries": asked, **texts.packed(list(kept))}
 
 
-def _most_different(view: View, most: int | None) -> list[int]:
-    """Return the places of the queries to keep: all, or those on which the chunkers' scores spread most."""
-    everything = list(range(len(view.queries)))
-    columns = [row.cell.scores[view.headline] for row in view.rows if view.headline in row.cell.scores]
-    if most is None or len(everything) <= most or not columns:
-        return everything
-    spread = np.nan_to_num(np.ptp(np.array(columns), axis=0))
-    return sorted(np.argsort(-spread, kind="stable")[:most].tolist())
+def _facts(view: View) -> dict[str, Any]:
+    measure = measure_of(view.headline)
+    in_tokens = measure.budget_unit == "tokens"
+    return {
+        "title": view.setting.title,
+        "headline": view.headline,
+        "scale": scale(measure),
+        "digits": decimals(measure),
+        "budget": measure.budget if in_tokens else None,
+    }
+
+
+def _numbers(texts: ExplorerTexts, dataset: str, query: QueryRecord, hits: Sequence[HitRecord]) -> list[int]:
+    return [texts.add(dataset, query.repo, hit) for hit in hits]
+
+
+def _most_different(views: Sequence[View], dataset: str, most: int | None) -> list[tuple[QueryRecord, int]]:
+    """Return the queries to keep, with their places: all, or those on which the chunkers' scores spread most."""
+    mine = [view for view in views if view.setting.dataset == dataset]
+    everything = list(enumerate(mine[0].queries))
+    columns = [
+        np.array([row.cell.scores[view.headline] for row in view.rows if view.headline in row.cell.scores])
+        for view in mine
+    ]
+    spreads = [np.nan_to_num(np.ptp(column, axis=0)) for column in columns if len(column)]
+    if most is None or len(everything) <= most or not spreads:
+        return [(query, k) for k, query in everything]
+    first = sorted(np.argsort(-np.max(spreads, axis=0), kind="stable")[:most].tolist())
+    return [(everything[k][1], k) for k in first]
 
 
 def _query(query: QueryRecord) -> dict[str, Any]:
@@ -125,54 +136,18 @@ def _query(query: QueryRecord) -> dict[str, Any]:
     }
 
 
-def _place(store: LineStore, texts: Mapping[str, list[str]], scope: str, hit: HitRecord, most: int | None) -> list[Any]:
-    """Return [file, first line, lines, lines not shown, score, lines]; the last is replaced by its cuts later."""
-    pieces = texts.get(hit.chunk_id)
-    length = hit.end_line - hit.start_line + 1
-    if pieces is None:
-        return [-1, hit.start_line, length, length, _rounded(hit.score), hit.path]
-    shown = pieces if most is None else pieces[:most]
-    number = store.add(scope, hit.path, hit.start_line, shown)
-    return [number, hit.start_line, len(shown), len(pieces) - len(shown), _rounded(hit.score), shown]
-
-
-def hidden_lines(lines: Sequence[str], parts: Sequence[HiddenPart]) -> list[list[int]]:
-    """Return the hidden characters of a slice as [line, start, end], all counted from 0."""
-    found, begin = [], 0
-    for number, line in enumerate(lines):
-        end = begin + len(line)
-        inside = [(max(part.start, begin), min(part.end, end)) for part in parts]
-        found += [[number, low - begin, high - begin] for low, high in inside if low < high]
-        begin = end + 1
-    return found
-
-
-def _add_cuts(settings: list[dict[str, Any]], store: LineStore) -> None:
-    """Replace each hit's lines by the ends that differ from the file's whole lines, and drop what it has none of."""
-    for setting in settings:
-        for cell in setting["cells"]:
-            for hits in cell["hits"]:
-                for hit in hits:
-                    number, start, hidden = hit[0], hit[1], hit.pop()
-                    if number < 0:
-                        continue
-                    first, last = store.cuts(number, start, hit[5])
-                    if hidden:
-                        hit[5:] = [first, last, hidden]
-                    else:
-                        hit[5:] = [] if first is None and last is None else [first, last]
-
-
 def _rounded(value: float) -> float | None:
     return None if not math.isfinite(value) else round(float(value), 4)
 
 
-def _note(fill: _Fill) -> str:
+def _note(fill: _Fill, queries: int) -> str:
     if fill == _FILLS[0]:
         return ""
     parts = [f"the first {fill.hits} results of each query"]
-    if fill.queries is not None:
-        parts.append(f"the {fill.queries} queries on which the chunkers differ most")
+    if fill.queries is not None and fill.queries < queries:
+        parts.append(f"of {queries:,} queries the {fill.queries} on which the chunkers differ most")
     if fill.lines is not None:
         parts.append(f"the first {fill.lines} lines of a result")
-    return "To keep this page small it holds " + ", ".join(parts) + "; the results folder has everything."
+    missing = [name for name, kept in (("syntax colours", fill.colours), ("whole files", fill.files)) if not kept]
+    without = f", and no {' and no '.join(missing)}" if missing else ""
+    return f"To keep this page small it holds {', '.join(parts)}{without}; the results folder has everything."

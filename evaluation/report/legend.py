@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluation.report.formats import lower_is_better, measure_of, score
+from evaluation.report.formats import lower_is_better, measure_of
+from evaluation.report.glance import level_words
 from evaluation.report.view import MAY_BE_BEST, View
+
+BEST_LEGEND = f"{MAY_BE_BEST} may be the best: with 95 % confidence the truly best chunker is among those marked."
 
 
 def legend(view: View) -> list[str]:
@@ -30,20 +33,13 @@ def _marks(view: View) -> Iterator[str]:
     if view.baseline:
         yield f"Against {view.baseline}: ▲ better, ▼ worse, ≈ practically the same (within {same}), ? undecided."
     elif any(row.mark for row in view.rows):
-        yield f"{MAY_BE_BEST} may be the best: with 95 % confidence the truly best chunker is among those marked."
+        yield BEST_LEGEND
 
 
 def _levels(view: View) -> str:
     """Return what a random and what a perfect ranking of the same chunks would score."""
-    ends = []
-    for level in ("chance", "ceiling"):
-        found = [getattr(row.cell.judgements, level) for row in view.rows]
-        values = [each[view.headline] for each in found if view.headline in each]
-        if not values:
-            return ""
-        low, high = (score(view.headline, end) for end in (min(values), max(values)))
-        ends.append(low if low == high else f"{low} to {high}")
-    return f" (random ranking {ends[0]}, perfect ranking {ends[1]})"
+    chance, ceiling = (level_words([view], level) for level in ("chance", "ceiling"))
+    return f" (random ranking {chance}, perfect ranking {ceiling})" if chance and ceiling else ""
 
 
 def _unseen(view: View) -> Iterator[str]:

@@ -12,21 +12,25 @@ from typing import TYPE_CHECKING, Any
 from evaluation.report.cautions import cautions
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import pack
+from evaluation.report.figures.svg import icon
 from evaluation.report.formats import plural
-from evaluation.report.legend import legend
+from evaluation.report.glance import facts, overall_facts
+from evaluation.report.glossary import Glossary
+from evaluation.report.legend import BEST_LEGEND, legend
 from evaluation.report.measure_properties import property_table
 from evaluation.report.other_axes import axis_sentences
-from evaluation.report.overall import OVERALL_LEGEND, overall_sentences, overall_table
+from evaluation.report.overall import OVERALL_LEGEND, overall_sentences
+from evaluation.report.overview import overview
 from evaluation.report.sections import (
     curve_figure,
+    family_figure,
     forest_figure,
     group_panels,
-    scatter_figure,
     size_figure,
 )
 from evaluation.report.tables import comparison_table, health_table, kind_table, published_table, ranking_table
 from evaluation.report.verdict import sentences
-from evaluation.report.view import View, views
+from evaluation.report.view import View, chunker_marks, views
 from evaluation.results.document import config_json, environment_json
 from evaluation.results.facts import DatasetRecord
 from evaluation.results.types import Results
@@ -41,23 +45,24 @@ def page(results: Results) -> str:
     """Return the page."""
     found = views(results)
     packed = pack(results, found)
-    style, script = asset("style.css"), asset("explorer.js")
+    measures = list(dict.fromkeys(name for view in found for name in view.measures))
     return template("report.html").render(
-        policy=policy(style, script),
-        # Both are files of this package, not data; escaping would break them and their hashes.
-        style=style,
-        script=script,
+        **dressing("code_view.js", "file_view.js", "explorer.js"),
+        glossary=Glossary.of(measures),
+        icon=icon,
+        marks=chunker_marks(results),
         sections=[_section(view, results) for view in found],
         overall=overall_sentences(results, found) if len(found) > 1 else [],
-        overview=overall_table(results),
-        overview_legend=OVERALL_LEGEND,
+        overall_facts=overall_facts(results, found),
+        overview=overview(results, found),
+        overview_legend=OVERALL_LEGEND if results.overall else BEST_LEGEND,
         axes=axis_sentences(results),
         cautions=cautions(results, found),
         datasets=[{"name": dataset.name, "words": _facts(dataset, results)} for dataset in results.datasets],
         explorer=packed,
         has_queries=any(row.cell.hits for view in found for row in view.rows),
         has_hidden=bool(results.hidden),
-        promises=property_table(name for view in found for name in view.measures),
+        promises=property_table(measures),
         why=WHY_NOT_COMPARABLE,
         config=_pretty(config_json(results.config, results.shard)),
         environment=_pretty(environment_json(results.environment)),
@@ -67,11 +72,11 @@ def page(results: Results) -> str:
 def _section(view: View, results: Results) -> dict[str, Any]:
     """Return what the template shows of one setting."""
     if not view.rows:
-        return {"view": view, "sentences": sentences(view), "figures": [], "panels": [], "ranking": None}
+        return {"view": view, "sentences": sentences(view), "facts": [], "figures": [], "panels": [], "ranking": None}
     figures = [
         ("Differences", forest_figure(view)),
         ("Answer read against text read", curve_figure(view, results)),
-        ("Score against chunk size", scatter_figure(view)),
+        ("Score against chunk size", family_figure(view)),
         ("Chunk sizes", size_figure(view)),
     ]
     panels = [
@@ -83,6 +88,7 @@ def _section(view: View, results: Results) -> dict[str, Any]:
     return {
         "view": view,
         "sentences": sentences(view),
+        "facts": facts(view),
         "ranking": ranking_table(view),
         "legend": legend(view),
         "kinds": kind_table(view),
@@ -123,6 +129,14 @@ def _lines_followed(dataset: DatasetRecord) -> str:
     told = ", ".join(f"{count:,} {fate}" for fate, count in fates.items() if count)
     rows = "; ".join(map(str, to_check)) if isinstance(to_check, Sequence) else ""
     return f"; annotated lines: {told}" + (f" (check {rows})" if rows else "")
+
+
+def dressing(*scripts: str) -> dict[str, str]:
+    """Return style, script and policy of a page: files of this package, not data, so that nothing escapes them."""
+    style = asset("figures.css") + asset("explorer.css") + asset("style.css")
+    parts = [asset(name) for name in ("dom.js", "page.js", "tables.js", *scripts)]
+    script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
+    return {"style": style, "script": script, "policy": policy(style, script)}
 
 
 def policy(style: str, script: str) -> str:

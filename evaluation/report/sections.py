@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
 
 from evaluation.report.figures.curves import Curve, curves
+from evaluation.report.figures.families import families
 from evaluation.report.figures.forest import Difference, forest
 from evaluation.report.figures.multiples import Panel, panel
-from evaluation.report.figures.scatter import Point, scatter
+from evaluation.report.figures.plane import Point
 from evaluation.report.figures.sizes import Sizes, sizes
 from evaluation.report.formats import number, p_value, scale, score, span, unit_words
 from evaluation.report.tables import Table, group_mean
@@ -51,7 +52,7 @@ def forest_figure(view: View) -> Figure | None:
     reference = view.baseline if view.baseline in {row.chunker for row in view.rows} else view.rows[0].chunker
     factor = scale(view.headline)
     rows, cells = [], []
-    for place, row in enumerate(view.rows):
+    for row in view.rows:
         found = view.comparison(row.chunker, str(reference))
         if found is None or np.isnan(found.low):
             continue
@@ -59,7 +60,9 @@ def forest_figure(view: View) -> Figure | None:
         said = score(view.headline, found.difference, signed=True)
         answer = f"{found.better} is better" if found.better else found.decision
         note = f"{said}, {answer}"
-        rows.append(Difference(place, row.chunker, difference, low, high, shown=found.shown, note=note))
+        rows.append(
+            Difference(view.marks[row.chunker], row.chunker, difference, low, high, shown=found.shown, note=note)
+        )
         interval = span(view.headline, found.low, found.high, signed=True)
         cells.append([row.chunker, said, interval, answer, p_value(found.p)])
     if not rows:
@@ -81,13 +84,13 @@ def curve_figure(view: View, results: Results) -> Figure | None:
     budgets = results.budgets
     clusters = [query.cluster for query in view.queries]
     rows = []
-    for place, row in enumerate(view.rows):
+    for row in view.rows:
         if row.cell.curve is None:
             continue
         found = [mean_interval(column, clusters) for column in row.cell.curve.T]
         low = [f.mean if np.isnan(f.low) else max(0.0, f.low) for f in found]
         high = [f.mean if np.isnan(f.high) else min(1.0, f.high) for f in found]
-        rows.append(Curve(place, row.chunker, [f.mean for f in found], low, high))
+        rows.append(Curve(view.marks[row.chunker], row.chunker, [f.mean for f in found], low, high))
     if not rows or not budgets:
         return None
     text = [[row.name, *(f"{100 * value:.1f}" for value in row.mean)] for row in rows]
@@ -106,40 +109,56 @@ def curve_figure(view: View, results: Results) -> Figure | None:
     return Figure(wide, narrow, caption, table)
 
 
-def scatter_figure(view: View) -> Figure | None:
+def family_figure(view: View) -> Figure | None:
     """Return the headline score against the mean chunk size; None where the sizes were matched and tell nothing."""
+    points = score_points(view, {row.chunker: row.cell.chunks.mean_nws for row in view.rows})
+    if not points or max(point.x for point in points) < _SIZES_APART * min(point.x for point in points):
+        return None
+    table = points_table(view, points, "mean size")
+    caption = (
+        "A line joins the sizes of one family, and its band is their 95 % intervals. If the score only follows the "
+        "size of the chunks, a plain chunker of the right size would do as well."
+    )
+    wide, narrow = (families(points, measure=view.headline, narrow=narrow) for narrow in (False, True))
+    return Figure(wide, narrow, caption, table)
+
+
+def score_points(view: View, places: Mapping[str, float]) -> list[Point]:
+    """Return each chunker's headline score as shown, against its place on an axis; what is not above 0 is left out."""
     factor = scale(view.headline)
     points = []
-    for place, row in enumerate(view.rows):
-        size, mean = row.cell.chunks.mean_nws, row.mean(view.headline)
-        if size and mean is not None:
+    for row in view.rows:
+        x, mean = places.get(row.chunker, 0.0), row.mean(view.headline)
+        if x > 0 and mean is not None:
             low, high = (row.part(view.headline, name) for name in ("low", "high"))
             edges = (mean if low is None else low, mean if high is None else high)
-            points.append(Point(place, row.chunker, float(size), factor * mean, factor * edges[0], factor * edges[1]))
-    if not points or max(point.size for point in points) < _SIZES_APART * min(point.size for point in points):
-        return None
+            values = (factor * mean, factor * edges[0], factor * edges[1])
+            points.append(Point(view.marks[row.chunker], row.chunker, float(x), *values))
+    return points
+
+
+def points_table(view: View, points: Sequence[Point], across: str) -> Table:
+    """Return the points as a table."""
+    factor = scale(view.headline)
     text = [
         [
             p.name,
-            number(p.size, digits=0),
+            number(p.x, digits=0 if p.x >= 100 else 2),
             score(view.headline, p.mean / factor),
             span(view.headline, p.low / factor, p.high / factor),
         ]
         for p in points
     ]
-    table = Table("", ["chunker", "mean size", view.headline, "95 % interval"], text)
-    caption = "If the score only follows the size of the chunks, a plain chunker of the right size would do as well."
-    wide, narrow = (scatter(points, measure=view.headline, narrow=narrow) for narrow in (False, True))
-    return Figure(wide, narrow, caption, table)
+    return Table("", ["chunker", across, view.headline, "95 % interval"], text)
 
 
 def size_figure(view: View) -> Figure | None:
     """Return the distribution of chunk sizes."""
     rows = []
-    for place, row in enumerate(view.rows):
+    for row in view.rows:
         held = row.cell.chunks.sizes
         if held.counts:
-            rows.append(Sizes(place, row.chunker, list(held.edges), list(held.counts)))
+            rows.append(Sizes(view.marks[row.chunker], row.chunker, list(held.edges), list(held.counts)))
     if not rows:
         return None
     keys = ("count", "mean_nws", "median_nws", "p95_nws", "mean_tokens")
@@ -166,15 +185,17 @@ def group_panels(view: View, labels: Sequence[str], *, title: str) -> Panels | N
     panels = []
     for name, members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         means = [_mean(view, row, members) for row in view.rows]
-        panels.append(Panel(name, len(members), [None if m is None else factor * m for m in means]))
-    values = [mean for one in panels for mean in one.means if mean is not None]
+        shown = [None if mean is None else factor * mean for mean in means]
+        drawn = [view.marks[row.chunker] for row in view.rows]
+        panels.append(Panel(name, len(members), list(zip(drawn, shown, strict=True))))
+    values = [mean for one in panels for _, mean in one.means if mean is not None]
     domain = (min([0.0, *values]), max([*values, 1.0]))
     drawings = [(f"{one.name} ({one.queries})", panel(one, domain=domain)) for one in panels[:MOST_PANELS]]
     text = [
         [
             one.name,
             str(one.queries),
-            *(score(view.headline, None if mean is None else mean / factor) for mean in one.means),
+            *(score(view.headline, None if mean is None else mean / factor) for _, mean in one.means),
         ]
         for one in panels
     ]

@@ -12,7 +12,7 @@ import numpy as np
 from evaluation.measures.evaluate import median
 from evaluation.report.formats import is_published, measure_of, number, p_value, score, span
 from evaluation.report.view import Row, View
-from evaluation.statistics import mean_interval
+from evaluation.statistics.intervals import weighted_mean
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def group_mean(view: View, values: np.ndarray, clusters: np.ndarray) -> float | 
         return None if np.isnan(middle) else middle
     if np.isnan(values).all():
         return None
-    return mean_interval(values, clusters.tolist(), weight=view.config.weight).mean
+    return weighted_mean(values, clusters.tolist(), weight=view.config.weight)
 
 
 def comparison_table(view: View) -> Table:

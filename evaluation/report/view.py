@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
 from evaluation.measures.declared import recall
+from evaluation.report.figures.marks import Mark, marks
 from evaluation.report.formats import is_published, lower_is_better
 from evaluation.results.facts import DatasetRecord
 from evaluation.results.types import BestRecord, CellRecord, ComparisonRecord, QueryRecord, Results
@@ -78,6 +79,8 @@ class View:
     queries: tuple[QueryRecord, ...]
     dataset: DatasetRecord | None
     config: ExperimentConfig
+    marks: Mapping[str, Mark]
+    """Chunker → how it is drawn, in this and every other setting of the run."""
 
     @property
     def baseline(self) -> str | None:
@@ -135,10 +138,16 @@ def views(results: Results) -> list[View]:
         own = Setting(cell.key.dataset, "", "")
         for setting in [each for each in groups if each.dataset == own.dataset] or [own]:
             groups.setdefault(setting, []).append(cell)
-    return [_view(results, setting, cells) for setting, cells in groups.items()]
+    drawn = chunker_marks(results)
+    return [_view(results, setting, cells, drawn) for setting, cells in groups.items()]
 
 
-def _view(results: Results, setting: Setting, mine: Sequence[CellRecord]) -> View:
+def chunker_marks(results: Results) -> dict[str, Mark]:
+    """Return how each chunker is drawn: by the order of the experiment, whatever the scores are."""
+    return marks([*results.config.chunkers, *(cell.key.chunker for cell in results.cells)])
+
+
+def _view(results: Results, setting: Setting, mine: Sequence[CellRecord], drawn: Mapping[str, Mark]) -> View:
     headline = results.config.headline
     # Cells that differ in an embedder that is not used are the same: the first stands for all.
     cells = list({cell.key.chunker: cell for cell in reversed(mine)}.values())[::-1]
@@ -167,6 +176,7 @@ def _view(results: Results, setting: Setting, mine: Sequence[CellRecord]) -> Vie
         queries=results.queries_of(setting.dataset),
         dataset=next((each for each in results.datasets if each.name == setting.dataset), None),
         config=results.config,
+        marks=drawn,
     )
     rows = tuple(
         replace(

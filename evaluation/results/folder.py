@@ -21,6 +21,7 @@ from chunkers.writable import is_writable
 from evaluation.atomic import held
 from evaluation.config import ExperimentConfig
 from evaluation.results.document import VERSION, config_json, from_json, to_json
+from evaluation.results.shown_files import cut_blocks, file_blocks, shown_cuts, shown_files, whole_file_schemas
 from evaluation.results.types import CellRecord, GoldLines, HiddenPart, HitRecord, QueryRecord, Results
 from evaluation.trec import read_qrels, read_run, write_qrels, write_run
 from evaluation.types import CellKey
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _CELL = CellKey._fields
-_HIT = ("rank", "chunk_id", "score", "path", "start_line", "end_line")
+_HIT = ("rank", "chunk_id", "score", "path", "start_line", "end_line", "tokens")
 _DRAFT = ".draft-"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _TABLES = ("queries", "scores", "curves", "hits", "texts")
+_LATER = ("files", "cuts")
+"""Tables that folders of earlier versions do not have."""
 Block = dict[str, Any]
 """Columns of equal length."""
 
@@ -72,7 +75,7 @@ def _check_place(folder: Path) -> None:
 
 def _is_ours(name: str) -> bool:
     """Return whether a run that was killed while it wrote its results may have left this."""
-    return name.startswith(_DRAFT) or name in {"runs", "qrels", *(f"{table}.parquet" for table in _TABLES)}
+    return name.startswith(_DRAFT) or name in {"runs", "qrels", *(f"{table}.parquet" for table in (*_TABLES, *_LATER))}
 
 
 def write_results(results: Results, folder: Path) -> None:
@@ -138,7 +141,8 @@ def _read(folder: Path, *, rankings: bool) -> Results:
         raise UsageError(f"{marker} is not a results file: run the comparison again") from None
     if version != VERSION:
         raise UsageError(f"{marker} has version {one_line(str(version), limit=40)}; this chunkbench reads {VERSION}")
-    tables = {name: pq.read_table(folder / f"{name}.parquet") for name in _TABLES}
+    present = [name for name in _LATER if (folder / f"{name}.parquet").exists()]
+    tables = {name: pq.read_table(folder / f"{name}.parquet") for name in (*_TABLES, *present)}
     queries = tuple(
         QueryRecord(
             dataset=row["dataset"],
@@ -173,6 +177,8 @@ def _read(folder: Path, *, rankings: bool) -> Results:
         queries=queries,
         texts=dict(zip(texts["chunk_id"], texts["text"], strict=True)),
         hidden=_hidden_parts(texts),
+        files=shown_files(tables["files"]) if "files" in tables else {},
+        cuts=shown_cuts(tables["cuts"]) if "cuts" in tables else {},
     )
 
 
@@ -212,9 +218,10 @@ def _write_tables(results: Results, folder: Path) -> None:
         "curves": cell | {"query_id": word, "budget": number, "recall": real},
         "hits": cell
         | {"query_id": word, "rank": number, "chunk_id": word, "score": real}
-        | {"path": word, "start_line": number, "end_line": number},
+        | {"path": word, "start_line": number, "end_line": number, "tokens": number},
         "texts": {"chunk_id": text, "text": text}
         | {"hidden": pa.list_(pa.struct({"dataset": text, "start": number, "end": number}))},
+        **whole_file_schemas(),
     }
     blocks = {
         "queries": _query_blocks,
@@ -222,6 +229,8 @@ def _write_tables(results: Results, folder: Path) -> None:
         "curves": _curve_blocks,
         "hits": _hit_blocks,
         "texts": _text_blocks,
+        "files": file_blocks,
+        "cuts": cut_blocks,
     }
     for name, columns in schemas.items():
         schema = pa.schema(columns, metadata={"chunkbench_version": str(VERSION)})
@@ -352,6 +361,8 @@ def _curve_array(
 
 def _hit_records(rows: dict[str, list[Any]] | None) -> dict[str, tuple[HitRecord, ...]]:
     hits: dict[str, list[HitRecord]] = {}
-    for query, *fields in zip(rows["query_id"], *(rows[name] for name in _HIT), strict=True) if rows else ():
+    # Folders of earlier versions do not say what a result costs.
+    names = [name for name in _HIT if rows and name in rows]
+    for query, *fields in zip(rows["query_id"], *(rows[name] for name in names), strict=True) if rows else ():
         hits.setdefault(query, []).append(HitRecord(*fields))
     return {query: tuple(found) for query, found in hits.items()}

@@ -10,7 +10,7 @@ import numpy as np
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
 from evaluation.results.facts import DatasetRecord
-from evaluation.results.types import CellRecord, HiddenPart, QueryRecord, Results
+from evaluation.results.types import CellRecord, FilePlace, HiddenPart, Lines, QueryRecord, Results, ShownFile
 from evaluation.types import CellKey
 
 _AXES = ("datasets", "chunkers", "embedders", "retrievers")
@@ -33,6 +33,8 @@ def merge_results(parts: Iterable[Results]) -> Results:
     queries: dict[tuple[str, str], QueryRecord] = {}
     texts: dict[str, str] = {}
     hidden: dict[tuple[str, str], tuple[HiddenPart, ...]] = {}
+    files: dict[FilePlace, ShownFile] = {}
+    cuts: dict[tuple[str, FilePlace], tuple[Lines, ...]] = {}
     for part in parts:
         for dataset in part.datasets:
             known = datasets.setdefault(dataset.name, dataset)
@@ -49,6 +51,8 @@ def merge_results(parts: Iterable[Results]) -> Results:
         queries.update({(query.dataset, query.id): query for query in part.queries})
         texts.update(part.texts)
         hidden.update(part.hidden)
+        files.update(part.files)
+        cuts.update(part.cuts)
     axes = _axes(cells, [part.config for part in parts])
     return replace(
         first,
@@ -59,6 +63,8 @@ def merge_results(parts: Iterable[Results]) -> Results:
         queries=tuple(queries.values()),
         texts=texts,
         hidden=hidden,
+        files=files,
+        cuts=cuts,
         shard=None,
     )
 

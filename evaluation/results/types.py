@@ -36,6 +36,29 @@ class HiddenPart(NamedTuple):
     end: int
 
 
+class FilePlace(NamedTuple):
+    """A file of a dataset."""
+
+    dataset: str
+    repo: str
+    path: str
+
+
+class ShownFile(NamedTuple):
+    """A whole file, for reading."""
+
+    text: str
+    hidden: tuple[HiddenPart, ...] = ()
+    """What of it no index shows."""
+
+
+class Lines(NamedTuple):
+    """First and last line of a chunk, 1-based and inclusive."""
+
+    first: int
+    last: int
+
+
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
     """A query as the report shows it."""
@@ -62,6 +85,8 @@ class HitRecord:
     path: str
     start_line: int
     end_line: int
+    tokens: int | None = None
+    """Tokens of its text that the index shows; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +244,10 @@ class Results:
     """chunk id → text, for the chunks that `hits` name."""
     hidden: Mapping[tuple[str, str], tuple[HiddenPart, ...]] = field(default_factory=dict)
     """(dataset, chunk id) → what the index did not show of it; datasets may hide different parts."""
+    files: Mapping[FilePlace, ShownFile] = field(default_factory=dict)
+    """Whole files that hold an answer or one of the best results, as far as there is room."""
+    cuts: Mapping[tuple[str, FilePlace], tuple[Lines, ...]] = field(default_factory=dict)
+    """(chunker, file) → every chunk that it made of one of `files`."""
     budget_unit: str = "tokens"
     own_measures: tuple[MeasureFacts, ...] = ()
     """What measures that are not registered declare."""

@@ -7,12 +7,13 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from evaluation.report.figures import svg
+from evaluation.report.figures.marks import Mark
 
 
 class Curve(NamedTuple):
     """One chunker's mean recall and its interval at each budget, as shares."""
 
-    place: int
+    mark: Mark
     name: str
     mean: list[float]
     low: list[float]
@@ -27,7 +28,7 @@ BANDS = 3
 def curves(
     rows: list[Curve], budgets: tuple[int, ...], *, unit: str, headline_budget: int | None, narrow: bool = False
 ) -> Markup:
-    """Draw the curves; their numbered ends stand apart where the values do not."""
+    """Draw the curves, best first; their numbered ends stand apart where the values do not."""
     width = svg.NARROW if narrow else svg.WIDE
     # Room for every numbered end, however many there are.
     height = max(300.0 if narrow else 420.0, 19.0 * len(rows) + _TOP + _BOTTOM + 8)
@@ -44,19 +45,17 @@ def curves(
     parts += [svg.text((_LEFT + edge) / 2, height - 8, f"{unit} read", class_="tick", anchor="middle")]
     if headline_budget is not None and headline_budget <= budgets[-1]:
         parts += [svg.line(x(headline_budget), _TOP, x(headline_budget), base, class_="zero dashed")]
-    for row in reversed(rows):
-        if row.place < BANDS:
-            upper = [(x(b), y(v)) for b, v in zip(budgets, row.high, strict=True)]
-            lower = [(x(b), y(v)) for b, v in zip(budgets, row.low, strict=True)]
-            parts += [svg.path([*upper, *reversed(lower)], class_=f"band {svg.colour(row.place)}", closed=True)]
+    for row in reversed(rows[:BANDS]):
+        upper = [(x(b), y(v)) for b, v in zip(budgets, row.high, strict=True)]
+        lower = [(x(b), y(v)) for b, v in zip(budgets, row.low, strict=True)]
+        parts += [svg.path([*upper, *reversed(lower)], class_=f"band {row.mark.colour_class}", closed=True)]
     for row in reversed(rows):
         points = [(x(0), y(0)), *((x(b), y(v)) for b, v in zip(budgets, row.mean, strict=True))]
-        dashes = f" dash{row.place % 4}" if row.place < svg.COLOURS else ""
-        parts += [svg.path(points, class_=f"line {svg.colour(row.place)}{dashes}")]
+        parts += [svg.path(points, class_=f"line {row.mark.line_class}")]
     ends = svg.spread([y(row.mean[-1]) for row in rows], 19, _TOP + 4, base - 4)
     for row, end in zip(rows, ends, strict=True):
         parts += [svg.line(edge, y(row.mean[-1]), edge + 14, end, class_="leader")]
-        parts += [svg.badge(edge + 23, end, row.place)]
+        parts += [svg.badge(edge + 23, end, row.mark)]
         if not narrow:
             parts += [svg.text(edge + 37, end + 4, svg.short(row.name, 28), class_="tick")]
     return svg.figure(width, height, f"Share of the answer read against {unit} read, per chunker", *parts)

@@ -7,12 +7,13 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from evaluation.report.figures import svg
+from evaluation.report.figures.marks import Mark
 
 
 class Difference(NamedTuple):
     """One row: a chunker's place in the ranking, its difference in points, and whether it is shown."""
 
-    place: int
+    mark: Mark
     name: str
     difference: float
     low: float
@@ -51,7 +52,7 @@ def forest(rows: list[Difference], *, reference: str, unit: str, narrow: bool = 
         else:
             parts += [svg.text(left - 10, y + 4, svg.short(row.name, 34), anchor="end")]
             parts += [svg.text(right + 12, y + 4, row.note, class_="tick")]
-        parts += [svg.line(x(row.low), y, x(row.high), y, class_=f"whisker {svg.colour(row.place)}")]
-        parts += [svg.badge(x(row.difference), y, row.place, hollow=not row.shown)]
+        parts += [svg.line(x(row.low), y, x(row.high), y, class_=f"whisker {row.mark.colour_class}")]
+        parts += [svg.badge(x(row.difference), y, row.mark, hollow=not row.shown)]
     label = f"Differences from {reference} with 95 % intervals"
     return svg.figure(width, height, label, *parts)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from evaluation.report.figures import svg
+from evaluation.report.figures.marks import Mark
 
 ROWS = 8
 """Chunkers that a panel shows; the table has all."""
@@ -18,7 +19,7 @@ class Panel(NamedTuple):
 
     name: str
     queries: int
-    means: list[float | None]
+    means: list[tuple[Mark, float | None]]
 
 
 def panel(one: Panel, *, domain: tuple[float, float]) -> Markup:
@@ -30,9 +31,9 @@ def panel(one: Panel, *, domain: tuple[float, float]) -> Markup:
     for value in svg.ticks(*domain, about=4):
         parts += [svg.line(x(value), _TOP, x(value), height - 18, class_="grid")]
         parts += [svg.text(x(value), height - 4, f"{value:g}", class_="tick", anchor="middle")]
-    for place, mean in enumerate(rows):
+    for place, (mark, mean) in enumerate(rows):
         y = _TOP + _ROW * place + _ROW / 2
         if mean is not None:
-            parts += [svg.line(x(domain[0]), y, x(mean), y, class_=f"stem {svg.colour(place)}")]
-            parts += [svg.badge(x(mean), y, place)]
+            parts += [svg.line(x(domain[0]), y, x(mean), y, class_=f"stem {mark.colour_class}")]
+            parts += [svg.badge(x(mean), y, mark)]
     return svg.figure(_WIDTH, height, f"{one.name}: mean per chunker", *parts)

@@ -8,12 +8,13 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from evaluation.report.figures import svg
+from evaluation.report.figures.marks import Mark
 
 
 class Sizes(NamedTuple):
     """One chunker's histogram; an open last bin has None as its edge."""
 
-    place: int
+    mark: Mark
     name: str
     edges: Sequence[float | None]
     counts: Sequence[int]
@@ -32,10 +33,10 @@ def sizes(rows: list[Sizes], *, unit: str, narrow: bool = False) -> Markup:
     for k, row in enumerate(rows):
         base = _TOP + row_height * (k + 1) - 4
         if narrow:
-            parts += [svg.badge(left + 8, base - 48, row.place)]
+            parts += [svg.badge(left + 8, base - 48, row.mark)]
             parts += [svg.text(left + 22, base - 44, svg.short(row.name, 40))]
         else:
-            parts += [svg.badge(left - 22, base - 12, row.place)]
+            parts += [svg.badge(left - 22, base - 12, row.mark)]
             parts += [svg.text(left - 38, base - 8, svg.short(row.name, 30), anchor="end")]
         parts += [svg.line(left, base, width - 28, base, class_="grid")]
         parts += _bars(row, base, left=left, right=width - 28, tallest=34.0)
@@ -65,7 +66,7 @@ def _bars(row: Sizes, base: float, *, left: float, right: float, tallest: float)
             # A bin that holds a single chunk is still seen.
             tall = max(1.0, count / most * tallest)
             box = {"x": left + place * step, "y": base - tall, "width": max(1.0, step - 1), "height": tall}
-            bars.append(svg.tag("rect", **box, class_=f"bar {svg.colour(row.place)}"))
+            bars.append(svg.tag("rect", **box, class_=f"bar {row.mark.colour_class}"))
     return bars
 
 

@@ -7,9 +7,7 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup, escape
 
-COLOURS = 8
-"""Series with a colour of their own; further ones are grey, and their number tells them apart."""
-
+from evaluation.report.figures.marks import Mark
 
 WIDE, NARROW = 820.0, 340.0
 """Widths of the two drawings of each figure; the style shows the one that fits the screen."""
@@ -47,20 +45,37 @@ def path(points: Sequence[tuple[float, float]], *, class_: str, closed: bool = F
     return tag("path", d=moves + (" Z" if closed else ""), class_=class_)
 
 
-def badge(x: float, y: float, place: int, *, hollow: bool = False) -> Markup:
-    """Return a numbered disc: the number is the chunker's place in the ranking."""
-    kind = f"badge {colour(place)}" + (" hollow" if hollow else "")
-    return tag(
-        "g",
-        tag("circle", cx=x, cy=y, r=8.5),
-        tag("text", str(place + 1), x=x, y=y + 3.6, text_anchor="middle"),
-        class_=kind,
-    )
+def shape(x: float, y: float, mark: Mark, *, radius: float = 8.5) -> Markup:
+    """Return the outline of a mark: disc, square, diamond, triangle or hexagon, all of about one area."""
+    if mark.shape == 0:
+        return tag("circle", cx=x, cy=y, r=radius)
+    sides, turn, size, drop = _OUTLINES[mark.shape]
+    corners = [(turn + 2 * math.pi * k / sides, radius * size) for k in range(sides)]
+    points = [(x + far * math.sin(angle), y + drop * radius - far * math.cos(angle)) for angle, far in corners]
+    return path(points, class_="outline", closed=True)
 
 
-def colour(place: int) -> str:
-    """Return the class of a series by its place in the ranking."""
-    return f"s{place}" if place < COLOURS else "rest"
+_OUTLINES = {1: (4, math.pi / 4, 1.25, 0.0), 2: (4, 0.0, 1.3, 0.0), 3: (3, 0.0, 1.45, 0.2), 4: (6, 0.0, 1.12, 0.0)}
+"""Shape → corners, angle of the first one, radius, and how far the centre is lowered."""
+
+
+def badge(x: float, y: float, mark: Mark, *, hollow: bool = False) -> Markup:
+    """Return a numbered mark."""
+    kind = f"badge {mark.colour_class}" + (" hollow" if hollow else "")
+    number = tag("text", str(mark.number), x=x, y=y + 3.6, text_anchor="middle")
+    return tag("g", shape(x, y, mark), number, class_=kind)
+
+
+def dot(x: float, y: float, mark: Mark, *, radius: float = 5.5, title: str = "") -> Markup:
+    """Return a mark without its number, with the words that a pointer shows."""
+    words = [tag("title", title)] if title else []
+    return tag("g", *words, shape(x, y, mark, radius=radius), class_=f"badge {mark.colour_class}")
+
+
+def icon(mark: Mark) -> Markup:
+    """Return the mark as a word of a line or table."""
+    drawn = badge(12.0, 12.0, mark)
+    return tag("svg", drawn, viewBox="0 0 24 24", width=20, height=20, class_="icon", aria_hidden="true")
 
 
 def linear(domain: tuple[float, float], pixels: tuple[float, float]) -> Callable[[float], float]:

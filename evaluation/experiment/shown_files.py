@@ -1,0 +1,70 @@
+"""Whole files for reading: those that hold an answer or one of the best results, with every chunker's cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.experiment import stages
+from evaluation.experiment.records import hidden_parts
+from evaluation.experiment.session import Session
+from evaluation.results.types import CellRecord, FilePlace, Lines, QueryRecord, ShownFile
+
+_BEST = 3
+"""Results of a query whose files are kept."""
+_MOST_TEXT = 16_000_000
+"""Bytes of all files; gold comes first."""
+
+
+class ShownFiles(NamedTuple):
+    """The files and, for each chunker, the chunks that it made of them."""
+
+    files: dict[FilePlace, ShownFile]
+    cuts: dict[tuple[str, FilePlace], tuple[Lines, ...]]
+
+
+def shown_files(session: Session, cells: Sequence[CellRecord], queries: Sequence[QueryRecord]) -> ShownFiles:
+    """Return what the reports show of whole files."""
+    tables = {
+        (cell.key.dataset, cell.key.chunker): stages.chunk(session, cell.key.dataset, cell.key.chunker)
+        for cell in cells
+        if cell.status == "ok" and not (cell.key.is_span_run or cell.key.is_read)
+    }
+    files: dict[FilePlace, ShownFile] = {}
+    room = _MOST_TEXT
+    for key in dict.fromkeys(_wanted(cells, queries)):
+        table = next((table for (dataset, _), table in tables.items() if dataset == key.dataset), None)
+        place = table.file_index.get((key.repo, key.path)) if table else None
+        if table is None or place is None:
+            continue
+        loaded = session.dataset(key.dataset)
+        data = loaded.read(table.files[place])
+        if len(data) > room:
+            continue
+        room -= len(data)
+        parts = hidden_parts(loaded, table.files[place], 0, len(data))
+        files[key] = ShownFile(data.decode("utf-8", "replace"), parts)
+    cuts = {}
+    for (dataset, chunker), table in tables.items():
+        for key in (each for each in files if each.dataset == dataset):
+            place = table.file_index[key.repo, key.path]
+            rows = slice(*np.searchsorted(table.columns["file"], [place, place + 1]))
+            ends = (table.columns[name][rows].tolist() for name in ("start_line", "end_line"))
+            cuts[chunker, key] = tuple(map(Lines, *ends))
+    return ShownFiles(files, cuts)
+
+
+def _wanted(cells: Sequence[CellRecord], queries: Sequence[QueryRecord]) -> Iterator[FilePlace]:
+    """Yield the files with answers, then those of the best results, rank by rank."""
+    scored = {cell.key.dataset for cell in cells if cell.status == "ok"}
+    repos = {(query.dataset, query.id): query.repo for query in queries if query.dataset in scored}
+    for query in queries:
+        if query.dataset in scored:
+            yield from (FilePlace(query.dataset, query.repo, gold.path) for gold in query.gold)
+    for rank in range(_BEST):
+        for cell in cells:
+            for query_id, hits in cell.hits.items():
+                for hit in hits[rank : rank + 1]:
+                    yield FilePlace(cell.key.dataset, repos[cell.key.dataset, query_id], hit.path)

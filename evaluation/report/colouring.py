@@ -1,0 +1,87 @@
+"""Syntax colours made when the page is: comments, strings, numbers and keywords, as the grammar sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from chunkers.languages import language_of
+from chunkers.syntax import no_grammar, parse
+from chunkers.types import SourceFile
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_LARGEST = 200_000
+"""Bytes of a file that is coloured."""
+_KINDS = {"comment": "c", **dict.fromkeys(("string", "char", "rune"), "s")}
+_KINDS |= dict.fromkeys(("number", "integer", "int_literal", "float"), "n")
+"""Part of a node's name → letter of its colour."""
+
+
+class Coloured(NamedTuple):
+    """Half-open characters of a text, and the letter of their colour."""
+
+    start: int
+    end: int
+    letter: str
+
+
+def coloured(path: str, text: str) -> list[Coloured]:
+    """Return the coloured parts in order; none where the language has no grammar or the text is very long."""
+    data = text.encode("utf-8", "replace")
+    source = SourceFile(path, data, language_of(path, data))
+    if len(data) > _LARGEST or no_grammar(source):
+        return []
+    spans = list(_spans(parse(source), data))
+    if len(data) == len(text):
+        return [Coloured(*span) for span in spans]
+    return list(_characters(spans, data))
+
+
+def _spans(root: Node, data: bytes) -> Iterator[tuple[int, int, str]]:
+    """Yield start byte, end byte and letter; what lies inside a comment or string is not looked at."""
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        assert node is not None  # noqa: S101 - the cursor stands on a node
+        letter = _letter(node, data)
+        if letter:
+            yield node.start_byte, node.end_byte, letter
+        elif cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+
+
+def _letter(node: Node, data: bytes) -> str:
+    kind = node.type
+    if not node.is_named:
+        # Keywords are the nodes that a grammar writes out: words, where operators are signs.
+        return "k" if kind.isalpha() and data[node.start_byte : node.end_byte].isalpha() else ""
+    if "identifier" in kind:
+        return ""
+    return (
+        next((letter for part, letter in _KINDS.items() if part in kind), "") if node.end_byte > node.start_byte else ""
+    )
+
+
+def _characters(spans: list[tuple[int, int, str]], data: bytes) -> Iterator[Coloured]:
+    """Yield the spans counted in characters instead of bytes."""
+    at = count = 0
+    for start, end, letter in spans:
+        count += len(data[at:start].decode("utf-8", "replace"))
+        first = count
+        count += len(data[start:end].decode("utf-8", "replace"))
+        at = end
+        yield Coloured(first, count, letter)
+
+
+def packed_colours(path: str, text: str) -> str:
+    """Return the parts as one short text: for each the gap before it, its length and its letter, such as 4.3k."""
+    said, at = [], 0
+    for start, end, letter in coloured(path, text):
+        said.append(f"{start - at or ''}.{end - start}{letter}")
+        at = end
+    return "".join(said)

@@ -1,0 +1,51 @@
+"""Quality against cost: which chunkers nothing beats at their price or below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from evaluation.report.figures import svg
+from evaluation.report.figures.labels import Label, beside
+from evaluation.report.figures.plane import Point, plane, whisker
+
+
+def frontier(points: Sequence[Point], *, lower_is_better: bool = False) -> list[Point]:
+    """Return the points with a better mean than every cheaper one, from cheap to expensive (Pareto)."""
+    sign = 1.0 if lower_is_better else -1.0
+    found: list[Point] = []
+    for point in sorted(points, key=lambda point: (point.x, sign * point.mean, point.mark.number)):
+        if not found or sign * point.mean < sign * found[-1].mean:
+            found.append(point)
+    return found
+
+
+def cost_figure(
+    points: Sequence[Point], *, cost: str, measure: str, lower_is_better: bool = False, narrow: bool = False
+) -> Markup:
+    """Draw the points with their intervals, and steps through those on the front."""
+    on = plane(points, across=cost if narrow else f"{cost}; upwards {measure}", narrow=narrow)
+    front = frontier(points, lower_is_better=lower_is_better)
+    steps: list[tuple[float, float]] = []
+    for point in front:
+        if steps:
+            steps.append((on.x(point.x), steps[-1][1]))
+        steps.append((on.x(point.x), on.y(point.mean)))
+    steps.append((on.inside[2] - 16, steps[-1][1]))
+    parts = [*on.axes, svg.path(steps, class_="front")]
+    parts += [whisker(point, on) for point in reversed(points)]
+    parts += [svg.dot(on.x(p.x), on.y(p.mean), p.mark, title=p.name) for p in reversed(points)]
+    named = sorted(points, key=lambda point: point not in front)
+    labels = [
+        Label(
+            on.x(p.x),
+            on.y(p.mean),
+            (str(p.mark.number),) if narrow else (f"{p.mark.number} {p.name}", str(p.mark.number)),
+        )
+        for p in named
+    ]
+    parts += beside(labels, inside=on.inside)
+    return svg.figure(
+        on.width, on.height, f"{measure} against {cost}, with the front of those that nothing beats", *parts
+    )

@@ -1,0 +1,68 @@
+"""Names beside points: each where it hides nothing, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from evaluation.report.figures import svg
+
+_CHARACTER, _LINE = 6.7, 13.0
+"""Width of a character and height of a line at the size of a label."""
+
+
+class Label(NamedTuple):
+    """A point and the words to set beside it, the wanted ones first; a later, shorter one is used where it fits."""
+
+    x: float
+    y: float
+    words: tuple[str, ...]
+
+
+class _Box(NamedTuple):
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def hits(self, other: _Box) -> bool:
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
+
+
+def beside(labels: Sequence[Label], *, inside: tuple[float, float, float, float], radius: float = 8.0) -> list[Markup]:
+    """Return the words of as many labels as fit without touching a point, each other or the edge; first ones first."""
+    taken = [_Box(one.x - radius, one.y - radius, one.x + radius, one.y + radius) for one in labels]
+    found = []
+    for one in labels:
+        for box, anchor, words in _places(one, radius):
+            if _within(box, inside) and not any(box.hits(other) for other in taken):
+                taken.append(box)
+                x = {"start": box.left, "end": box.right, "middle": (box.left + box.right) / 2}[anchor]
+                found.append(svg.text(x, box.bottom - 3, words, class_="tick halo", anchor=anchor))
+                break
+    return found
+
+
+def _places(one: Label, radius: float) -> Iterator[tuple[_Box, str, str]]:
+    for words in one.words:
+        wide, gap = _CHARACTER * len(words), radius + 2
+        middle = one.y - _LINE / 2
+        for left, top, anchor in (
+            (one.x + gap, middle, "start"),
+            (one.x - gap - wide, middle, "end"),
+            (one.x - wide / 2, one.y - gap - _LINE, "middle"),
+            (one.x - wide / 2, one.y + gap, "middle"),
+            (one.x + gap, one.y - gap - _LINE, "start"),
+            (one.x + gap, one.y + gap, "start"),
+            (one.x - gap - wide, one.y - gap - _LINE, "end"),
+            (one.x - gap - wide, one.y + gap, "end"),
+        ):
+            yield _Box(left, top, left + wide, top + _LINE), anchor, words
+
+
+def _within(box: _Box, inside: tuple[float, float, float, float]) -> bool:
+    left, top, right, bottom = inside
+    return left <= box.left and top <= box.top and box.right <= right and box.bottom <= bottom

@@ -1,0 +1,81 @@
+"""Points with intervals on a plane whose horizontal axis is logarithmic: what size and cost figures share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from evaluation.report.figures import svg
+from evaluation.report.figures.marks import Mark
+
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 20.0, 16.0, 46.0
+
+
+class Point(NamedTuple):
+    """One chunker: where it stands on the horizontal axis, and its score with the interval, as shown."""
+
+    mark: Mark
+    name: str
+    x: float
+    mean: float
+    low: float
+    high: float
+
+
+class Plane(NamedTuple):
+    """The drawing's size, its axes, and the two scales."""
+
+    width: float
+    height: float
+    inside: tuple[float, float, float, float]
+    """Left, top, right and bottom of where points lie."""
+    axes: list[Markup]
+    x: Callable[[float], float]
+    y: Callable[[float], float]
+
+
+def plane(points: Sequence[Point], *, across: str, narrow: bool) -> Plane:
+    """Return the axes for the points, with ``across`` under the horizontal one."""
+    width, height = (svg.NARROW, 320.0) if narrow else (svg.WIDE, 400.0)
+    smallest = min(point.x for point in points) / 1.3
+    largest = max(point.x for point in points) * 1.3
+    along = svg.linear((math.log(smallest), math.log(largest)), (_LEFT, width - _RIGHT))
+    low, high = min(point.low for point in points), max(point.high for point in points)
+    margin = (high - low) * 0.08 or 1.0
+    y = svg.linear((low - margin, high + margin), (height - _BOTTOM, _TOP))
+    axes: list[Markup] = []
+    for value in svg.ticks(low - margin, high + margin):
+        axes += [svg.line(_LEFT, y(value), width - _RIGHT, y(value), class_="grid")]
+        axes += [svg.text(_LEFT - 8, y(value) + 4, f"{value:g}", class_="tick", anchor="end")]
+    for value in _powers(smallest, largest, most=5 if narrow else 10):
+        x = along(math.log(value))
+        axes += [svg.line(x, _TOP, x, height - _BOTTOM, class_="grid")]
+        axes += [svg.text(x, height - _BOTTOM + 18, _axis_number(value), class_="tick", anchor="middle")]
+    axes += [svg.text((_LEFT + width - _RIGHT) / 2, height - 8, across, class_="tick", anchor="middle")]
+    inside = (_LEFT, _TOP, width - 4, height - _BOTTOM)
+    return Plane(width, height, inside, axes, lambda value: along(math.log(value)), y)
+
+
+def whisker(point: Point, on: Plane) -> Markup:
+    """Return the interval of a point."""
+    x = on.x(point.x)
+    return svg.line(x, on.y(point.low), x, on.y(point.high), class_=f"whisker {point.mark.colour_class}")
+
+
+def _axis_number(value: float) -> str:
+    return f"{value / 1e6:g} M" if value >= 1e6 else f"{value:,g}"
+
+
+def _powers(low: float, high: float, *, most: int) -> list[float]:
+    """Return round numbers inside the range, fewer to a decade where there would be too many."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    fine = (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9)
+    for steps in (fine, (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        found = [m * 10.0**decade for decade in decades for m in steps]
+        inside = [value for value in found if low <= value <= high]
+        if len(inside) <= most:
+            break
+    return inside

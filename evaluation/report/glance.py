@@ -1,0 +1,91 @@
+"""The few facts that a reader needs beside the answer: who may be best, over what, and what could have been shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from evaluation.report.formats import measure_of, plural, score, with_unit
+from evaluation.report.view import View
+from evaluation.results.types import Results
+
+
+class Fact(NamedTuple):
+    """A fact with its name."""
+
+    name: str
+    words: str
+    chunkers: tuple[str, ...] = ()
+    """Chunkers that stand in place of words, each with its mark."""
+
+
+def facts(view: View) -> list[Fact]:
+    """Return the facts of one setting."""
+    return [*_best(view), *_estimand(view), *_power(view), *_levels(view), *_unseen([view])]
+
+
+def overall_facts(results: Results, views: Sequence[View]) -> list[Fact]:
+    """Return the facts of all settings together."""
+    scored = [view for view in views if view.rows]
+    if len(views) < 2 or not scored:
+        return []
+    said = [Fact("May be best in every setting", "", results.overall.may_be_best)] if results.overall else []
+    said = [fact for fact in said if fact.chunkers]
+    queries = plural(len({(query.dataset, query.id) for view in scored for query in view.queries}), "query")
+    said.append(Fact("What is compared", f"{views[0].headline} in {plural(len(scored), 'setting')}, {queries}"))
+    smallest = [view.best.detectable for view in scored if view.best and not math.isnan(view.best.detectable)]
+    if smallest:
+        ends = [score(views[0].headline, end) for end in (min(smallest), max(smallest))]
+        between = f"{ends[0]} to {with_unit(views[0].headline, max(smallest))}"
+        size = with_unit(views[0].headline, max(smallest)) if ends[0] == ends[1] else between
+        said.append(Fact("What one setting could show", f"a true difference of {size}, four times in five"))
+    chance, ceiling = (level_words(scored, level) for level in ("chance", "ceiling"))
+    if chance and ceiling:
+        said.append(Fact("Between chance and ceiling", f"random ranking {chance}, perfect ranking {ceiling}"))
+    return [*said, *_unseen(scored)]
+
+
+def _best(view: View) -> Iterator[Fact]:
+    if view.best and view.baseline is None:
+        yield Fact("May be best", "", tuple(view.best.may_be_best))
+
+
+def _estimand(view: View) -> Iterator[Fact]:
+    measure = measure_of(view.headline)
+    over = f"{plural(len(view.queries), 'query')} of {plural(view.repositories, 'repository')}"
+    how = "median over queries" if measure.centre == "median" else f"mean, each {view.config.weight} counting once"
+    yield Fact("What is compared", f"{measure.name}: {how}; {over}")
+
+
+def _power(view: View) -> Iterator[Fact]:
+    if view.best and not math.isnan(view.best.detectable):
+        yield Fact(
+            "What this run could show",
+            f"a true difference of {with_unit(view.headline, view.best.detectable)}, four times in five",
+        )
+
+
+def _levels(view: View) -> Iterator[Fact]:
+    ends = [level_words([view], level) for level in ("chance", "ceiling")]
+    if all(ends):
+        yield Fact("Between chance and ceiling", f"random ranking {ends[0]}, perfect ranking {ends[1]}")
+
+
+def level_words(views: Sequence[View], level: str) -> str:
+    """Return what a random (chance) or perfect (ceiling) ranking scores, as a range; nothing where it is not known."""
+    found = [getattr(row.cell.judgements, level) for view in views for row in view.rows]
+    values = [each[views[0].headline] for each in found if views[0].headline in each]
+    if not values:
+        return ""
+    low, high = (score(views[0].headline, end) for end in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _unseen(views: Sequence[View]) -> Iterator[Fact]:
+    cut = [row.cell.search.truncated for view in views for row in view.rows]
+    shares = [each.tokens for each in cut if each]
+    if shares:
+        low, high = (f"{100 * end:.1f}" for end in (min(shares), max(shares)))
+        share = "nothing" if high == "0.0" else f"{high if low == high else f'{low} to {high}'} % of the tokens"
+        yield Fact("Not seen by the embedder", share)

@@ -1,0 +1,119 @@
+"""What the words of a report mean: each term is explained where it stands, and in one list at the end of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from evaluation.report.formats import is_published, lower_is_better, measure_of
+
+TERMS = {
+    "may be best": "Not shown to be behind any other chunker. With 95 % confidence the truly best one is among these.",
+    "95 % interval": "A range made so that 95 of 100 such ranges hold the true value.",
+    "practically the same": "The whole interval of the difference lies within the margin named before the run.",
+    "undecided": "The data shows neither a difference nor that there is none; more repositories would help.",
+    "counting once": "Means are taken over the queries of each repository first, then over the repositories.",
+    "four times in five": "The power of the design: how often a true difference of this size would be shown (80 %).",
+    "random ranking": "What shuffling the same chunks would score: the chance level.",
+    "perfect ranking": "What the best possible order of the same chunks would score: the ceiling.",
+    "nws": "Non-whitespace characters: a measure of size that indentation and blank lines do not change.",
+    "mark": "● may be best; against a baseline ▲ better, ▼ worse, ≈ practically the same, ? undecided.",
+    "chunks": "How many chunks the corpus was cut into.",
+    "mean size": "Mean non-whitespace characters of a chunk.",
+    "p95 size": "Non-whitespace characters that 95 % of the chunks do not exceed.",
+    "size": "Mean non-whitespace characters of a chunk.",
+    "relevant per query": "How many chunks count as relevant to a query, on average.",
+    "tokens behind 5": "Tokens that the first five results hold, on average.",
+    "tokens behind 10": "Tokens that the first ten results hold, on average.",
+    "uncovered": "Queries to which no chunk is relevant; they score 0.",
+    "difference": "Mean of a minus mean of b.",
+    "answer": "Better, practically the same, or undecided, corrected for all comparisons.",
+    "p": "How often chance alone would give a difference at least this large, corrected for all comparisons.",
+    "corrected p": "How often chance alone would give a difference at least this large, corrected for all comparisons.",
+    "p alone": "The same for this comparison only, not corrected for the others.",
+    "without one": "The range of the difference when any one repository is left out.",
+    "can show": "A true difference of this size would be shown four times in five.",
+    "wins": "Queries on which a scores more than b.",
+    "losses": "Queries on which b scores more than a.",
+    "ties": "Queries on which both score the same.",
+    "unit": "What the test counts as one observation.",
+    "files": "Files of the corpus.",
+    "failed files": "Files on which the chunker raised an error: they have no chunks.",
+    "fallbacks": "Files that were not cut the way the chunker's name promises, with the reason.",
+    "lost nws": "Non-whitespace characters that are in no chunk.",
+    "doubled nws": "Non-whitespace characters that are in more than one chunk.",
+    "cut chunks": "Share of the chunks of which the embedder sees only the beginning.",
+    "cut tokens": "Share of all tokens that the embedder does not see.",
+    "seconds": "Time to chunk, embed, search and score, when it was first made.",
+    "queries": "Questions with known answers in the code.",
+    "mean tokens": "Mean tokens of a chunk.",
+    "median nws": "Median non-whitespace characters of a chunk.",
+    "mean nws": "Mean non-whitespace characters of a chunk.",
+    "p95 nws": "Non-whitespace characters that 95 % of the chunks do not exceed.",
+}
+"""Term → what it means, in one or two sentences."""
+
+_IN_SENTENCES = (
+    "may be best",
+    "practically the same",
+    "undecided",
+    "counting once",
+    "four times in five",
+    "random ranking",
+    "perfect ranking",
+)
+"""Terms that are explained inside running text; the others are headings of columns."""
+
+
+@dataclass(frozen=True)
+class Glossary:
+    """The terms of one report, its measures among them."""
+
+    terms: Mapping[str, str]
+
+    @classmethod
+    def of(cls, measures: Iterable[str]) -> Glossary:
+        """Return the terms with these measures, each in its own words."""
+        return cls({**{name: measure_words(name) for name in measures}, **TERMS})
+
+    def name(self, term: str) -> Markup:
+        """Return a heading, explained where it is known."""
+        words = Markup("<wbr>@").join(term.split("@"))
+        if term not in self.terms:
+            return words
+        return Markup('<a class="term" href="#{}">{}</a>').format(anchor(term), words)
+
+    def sentence(self, text: str) -> Markup:
+        """Return a sentence in which the first of each term is explained."""
+        known = [term for term in self.terms if "@" in term or term in _IN_SENTENCES]
+        if not known:
+            return escape(text)
+        pattern = "|".join(re.escape(term) for term in sorted(known, key=len, reverse=True))
+        seen: set[str] = set()
+        parts = []
+        for part in re.split(rf"(?<![\w@])({pattern})(?![\w@])", text):
+            parts.append(self.name(part) if part in known and part not in seen else escape(part))
+            seen.add(part)
+        return Markup("").join(parts)
+
+    @property
+    def rows(self) -> list[tuple[str, str, str]]:
+        """The anchor, the term and its meaning, by the alphabet."""
+        return [(anchor(term), term, words) for term, words in sorted(self.terms.items(), key=lambda item: item[0])]
+
+
+def anchor(term: str) -> str:
+    """Return the id of a term's entry."""
+    return "term-" + re.sub(r"[^A-Za-z0-9]+", lambda found: f"-{ord(found[0][0]):x}-", term)
+
+
+def measure_words(name: str) -> str:
+    """Return what a measure says, which way is better, and whether chunkers can be compared in it."""
+    measure = measure_of(name)
+    words = measure.words or measure.definition
+    better = " Less is better." if lower_is_better(measure) else ""
+    apart = " Each chunker makes its own chunks, so this does not compare chunkers." if is_published(measure) else ""
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}.{better}{apart}"

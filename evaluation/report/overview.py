@@ -1,0 +1,158 @@
+"""Everything at a glance: each chunker in each setting, over all queries and over each kind and language."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.report.figures.marks import Mark
+from evaluation.report.formats import is_share, lower_is_better, score
+from evaluation.report.tables import group_mean
+from evaluation.report.view import View
+from evaluation.results.types import Results
+
+ALL = "all queries"
+SHADES = 8
+_WIDE = 0.1
+"""Points of a share, here as a share, over which the shades run at least."""
+_MOST_GROUPS = 12
+"""Kinds or languages of one setting; of more, the largest ones."""
+
+
+class Column(NamedTuple):
+    """Some queries of one setting."""
+
+    section: int
+    """Which section of the page it belongs to, from 1."""
+    dataset: str
+    embedder: str
+    retriever: str
+    group: str
+    """What the queries have in common: all queries, kind or language."""
+    name: str
+    """The kind or language itself; empty for all queries."""
+    queries: int
+
+
+class Entry(NamedTuple):
+    """One mean: as text, as a number to sort by, and how it stands among the others of its column."""
+
+    text: str
+    value: float | None
+    shade: int | None
+    """From 0, far behind, to the best of the column."""
+    may_be_best: bool
+    best: bool
+
+
+class OverviewRow(NamedTuple):
+    """A chunker and its means."""
+
+    mark: Mark
+    chunker: str
+    entries: list[Entry]
+
+
+class Overview(NamedTuple):
+    """The matrix of a run."""
+
+    headline: str
+    columns: list[Column]
+    rows: list[OverviewRow]
+    left_out: int
+    """Kinds and languages for which there was no room."""
+
+    def values(self, name: str) -> list[str]:
+        """Return the different values of a part of the columns, in their order."""
+        return list(dict.fromkeys(getattr(column, name) for column in self.columns))
+
+
+def overview(results: Results, views: Sequence[View]) -> Overview | None:
+    """Return the matrix; None where it would repeat a single column."""
+    scored = [(place, view) for place, view in enumerate(views, start=1) if view.rows]
+    columns: list[Column] = []
+    means: list[dict[str, float | None]] = []
+    left_out = 0
+    for place, view in scored:
+        groups = list(_groups(view))
+        left_out += sum(queries == 0 for _, _, queries, _ in groups)
+        for group, name, queries, members in groups:
+            if queries:
+                columns.append(Column(place, *view.setting, group, name, queries))
+                means.append({row.chunker: _mean(view, row.chunker, members) for row in view.rows})
+    if len(columns) < 2:
+        return None
+    headline = results.config.headline
+    marked = [_may_be_best(results, views[column.section - 1]) if column.group == ALL else set() for column in columns]
+    drawn = scored[0][1].marks
+    chunkers = {name for column in means for name in column}
+    names = sorted(chunkers, key=lambda name: _rank(columns, means, name, headline))
+    entries = [_entries(headline, column, best) for column, best in zip(means, marked, strict=True)]
+    rows = [OverviewRow(drawn[name], name, [column.get(name, _NOTHING) for column in entries]) for name in names]
+    return Overview(headline, columns, rows, left_out)
+
+
+_NOTHING = Entry("–", None, None, may_be_best=False, best=False)
+
+
+def _groups(view: View) -> Iterator[tuple[str, str, int, np.ndarray]]:
+    """Yield all queries, then each kind and each language where there are several; no queries for what is left out."""
+    yield ALL, "", len(view.queries), np.ones(len(view.queries), bool)
+    for group in ("kind", "language"):
+        labels = np.array([getattr(query, group) or "other" for query in view.queries])
+        counts = Counter(labels.tolist()).most_common()
+        for k, (name, count) in enumerate(counts if len(counts) > 1 else ()):
+            yield group, name, count if k < _MOST_GROUPS else 0, labels == name
+
+
+def _mean(view: View, chunker: str, members: np.ndarray) -> float | None:
+    row = view.row(chunker)
+    if members.all():
+        return row.mean(view.headline)
+    values = row.cell.scores.get(view.headline)
+    clusters = np.array([query.cluster for query in view.queries])
+    return None if values is None else group_mean(view, values[members], clusters[members])
+
+
+def _may_be_best(results: Results, view: View) -> set[str]:
+    """Return who may be best in a setting: corrected for all settings where one statement speaks of all of them."""
+    for each in results.overall.settings if results.overall else ():
+        key = each.setting
+        if (key.dataset, key.retriever) == (view.setting.dataset, view.setting.retriever) and (
+            key.embedder == view.setting.embedder or not view.setting.embedder
+        ):
+            return set(each.found.may_be_best)
+    return set(view.best.may_be_best) if view.best else set()
+
+
+def _rank(
+    columns: Sequence[Column], means: Sequence[dict[str, float | None]], name: str, headline: str
+) -> tuple[float, str]:
+    """Return the mean place over the settings; a chunker that is missing somewhere stands last there."""
+    places = []
+    sign = 1 if lower_is_better(headline) else -1
+    for column, found in zip(columns, means, strict=True):
+        if column.group == ALL:
+            mine = found.get(name)
+            others = [value for value in found.values() if value is not None]
+            places.append(len(others) if mine is None else sum(sign * value < sign * mine for value in others))
+    return sum(places) / len(places), name
+
+
+def _entries(headline: str, means: dict[str, float | None], may_be_best: set[str]) -> dict[str, Entry]:
+    known = [value for value in means.values() if value is not None]
+    best = (min if lower_is_better(headline) else max)(known, default=0.0)
+    # A column whose means are close is a column of one shade: small differences must not look large.
+    least = _WIDE if is_share(headline) else 2 * _WIDE * abs(best)
+    reach = max([least, *(abs(best - value) for value in known)]) or 1.0
+    found = {}
+    for name, value in means.items():
+        if value is None:
+            found[name] = _NOTHING
+            continue
+        shade = round((SHADES - 1) * max(0.0, 1 - abs(best - value) / reach))
+        found[name] = Entry(score(headline, value), value, shade, may_be_best=name in may_be_best, best=value == best)
+    return found
