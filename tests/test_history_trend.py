@@ -15,6 +15,7 @@ from evaluation.history.folder import History
 from evaluation.history.trend import Point, Series, check_measure, trends
 from evaluation.history.trend_figure import trend_figure
 from evaluation.history.trend_page import _figures
+from evaluation.report.figures.marks import marks
 from evaluation.types import CellKey
 
 APPROVED = Path(__file__).parent / "fixtures" / "figures"
@@ -46,7 +47,10 @@ ROWS = [
     *(series(f"low-{number}", [0.25, 0.25, 0.25, 0.16]) for number in range(3)),
     *(series(f"high-{number}", [0.25, 0.25, 0.25, 0.66]) for number in range(3)),
 ]
-DRAWN = {f"trend-{kind}": trend_figure(ROWS, [3, 9], narrow=kind == "narrow") for kind in ("wide", "narrow")}
+MARKS = marks(row.key.chunker for row in ROWS)
+DRAWN = {
+    f"trend-{kind}": trend_figure(ROWS, MARKS, baselines=[3, 9], narrow=kind == "narrow") for kind in ("wide", "narrow")
+}
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -77,7 +81,7 @@ def test_what_is_drawn_is_what_is_known(name: str) -> None:
 def test_many_runs_have_few_numbers_and_no_dots() -> None:
     """From 41 runs on only what was found has a mark; whole numbers name runs."""
     for runs, dots in ((40, 40), (41, 0)):
-        root = ET.fromstring(trend_figure([series("cast", [0.5] * runs)], []))  # noqa: S314 - our own drawing
+        root = ET.fromstring(trend_figure([series("cast", [0.5] * runs)], marks(["cast"]), baselines=[]))  # noqa: S314 - our own drawing
         # The disc at the end is beside the drawing, with the name.
         assert len([each for each in root.iter("circle") if each.get("r") == "3"]) == dots
         words = [each.text or "" for each in root.iter("text")]
@@ -88,7 +92,7 @@ def test_many_runs_have_few_numbers_and_no_dots() -> None:
 def test_the_best_of_the_last_run_is_first(measure: str, order: list[str]) -> None:
     """In the direction of the measure, whatever came before; the newest point is the first row of each."""
     rows = [replace(series(name, [0.5, last]), measure=measure) for name, last in (("a", 0.1), ("b", 0.3), ("c", 0.2))]
-    ((title, figure),) = _figures(rows, [])
+    ((title, figure),) = _figures(rows, marks("abc"), [])
     assert title == f"{measure} · code · hashing · dense"
     assert [row[0] for row in figure.table.rows[::2]] == order
     assert [row[1] for row in figure.table.rows] == ["3", "2"] * 3

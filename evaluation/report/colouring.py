@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkers.languages import language_of
-from chunkers.syntax import no_grammar, parse
+from chunkers.syntax import parse
 from chunkers.types import SourceFile
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ def coloured(path: str, text: str) -> list[Coloured]:
     """Return the coloured parts in order; none where the language has no grammar or the text is very long."""
     data = text.encode("utf-8", "replace")
     source = SourceFile(path, data, language_of(path, data))
-    if len(data) > _LARGEST or no_grammar(source):
+    root = parse(source) if len(data) <= _LARGEST else None
+    if root is None:
         return []
-    spans = list(_spans(parse(source), data))
+    spans = list(_spans(root, data))
     if len(data) == len(text):
         return [Coloured(*span) for span in spans]
     return list(_characters(spans, data))
