@@ -1,7 +1,9 @@
 """Cocha of chonkie's MTCB: questions about code files, each with the passage that answers it.
 
 Rows, as mtcb's evaluator reads them (src/mtcb/evaluators/cocha.py): ``corpus`` with ``text`` (or ``content``), and
-``questions`` with ``question`` and ``chunk-must-contain``. MTCB's own score asks whether a chunk contains the whole
+``questions`` with ``question`` and ``chunk-must-contain``. Its sources name no column of paths or languages: a row's
+``path`` (or file_path, file, filename, title) and ``language`` are used where they are there, and are not required;
+without either, ``language=`` says it for all. MTCB's own score asks whether a chunk contains the whole
 passage, so that a passage that is cut by a boundary scores 0 everywhere; here the passage has a place, in lines.
 """
 

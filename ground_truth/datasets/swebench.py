@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
@@ -9,6 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 from chunkers.errors import UsageError
 from chunkers.sources import Repository
 from ground_truth.clones import open_commit, read_gold
+from ground_truth.generated_code import is_generated
 from ground_truth.git_snapshot import GitSnapshot
 from ground_truth.hub import local_files
 from ground_truth.jsonl import Record, read_records
@@ -37,19 +39,15 @@ class Instance(NamedTuple):
 
     @property
     def gold(self) -> list[FilePatch]:
-        """The changed source files that are not tests and that exist before the change."""
-        return [
-            patch
-            for patch in self.patches
-            if patch.old_path and patch.changed and is_source(patch.old_path) and not has_test_word(patch.old_path)
-        ]
+        """The changed source files that are not tests and that exist before the change; some may be generated."""
+        return [patch for patch in self.patches if not _no_gold(patch)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweBench:
     """SWE-bench from its published file, with the repositories at their base commits from local clones."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     needs: ClassVar[str] = "path= its file (or hub:OWNER/NAME@REVISION), repos= a folder with clones"
 
     path: str
@@ -69,10 +67,12 @@ class SweBench:
         instances = choose_rows(read_instances(self.path), self.repositories, limit=self.limit, path=self.path)
         skips = Skips(self.problems)
         without_gold = 0
+        not_gold: Counter[str] = Counter()
         repositories: dict[str, Repository] = {}
         queries: dict[str, Query] = {}
         notes: list[Annotation] = []
         for instance in instances:
+            not_gold.update(filter(None, map(_no_gold, instance.patches)))
             if not instance.gold:
                 without_gold += 1
                 continue
@@ -80,7 +80,7 @@ class SweBench:
                 if instance.id in queries:
                     raise RowProblemError(instance.where, "duplicate row", f"{instance.id} is there twice: remove one")
                 snapshot = self._snapshot(instance)
-                gold = self._annotations(instance, snapshot)
+                gold = self._annotations(instance, snapshot, not_gold)
                 repositories.setdefault(snapshot.name, snapshot)
                 queries[instance.id] = Query(instance.id, instance.issue, instance.name, group=instance.repo)
                 notes += gold
@@ -94,7 +94,13 @@ class SweBench:
             repositories=tuple(repositories.values()),
             queries=tuple(queries.values()),
             annotations=tuple(notes),
-            details={"rows": len(instances), "used": len(queries), "skipped": skipped, "gold": self.gold},
+            details={
+                "rows": len(instances),
+                "used": len(queries),
+                "skipped": skipped,
+                "gold": self.gold,
+                "changed_files_that_are_not_gold": dict(sorted(not_gold.items())),
+            },
         )
 
     def _snapshot(self, instance: Instance) -> GitSnapshot:
@@ -103,11 +109,16 @@ class SweBench:
         where = instance.where
         return open_commit(root, instance.repo, instance.commit, where=where, keep=keep, problems=self.problems)
 
-    def _annotations(self, instance: Instance, snapshot: GitSnapshot) -> list[Annotation]:
+    def _annotations(self, instance: Instance, snapshot: GitSnapshot, not_gold: Counter[str]) -> list[Annotation]:
+        """Return the gold of an instance; generated files are counted instead, since their source is gold."""
         notes: list[Annotation] = []
+        paths = {blob.path for blob in snapshot.blobs}
         for patch in instance.gold:
             path = patch.old_path or ""
             source = read_gold(snapshot, path, where=instance.where)
+            if is_generated(path, source.data, paths):
+                not_gold["generated file"] += 1
+                continue
             fitted = fit(patch, source.data)
             if fitted is None:
                 found = f"{path} at {instance.commit[:12]} does not have the lines that it changes"
@@ -115,7 +126,22 @@ class SweBench:
             count = FileLines.of(source.data).count
             ranges = [(1, count)] if self.gold == "file" else list(merged(fitted.changed))
             notes += [Annotation(instance.id, instance.name, path, first, min(last, count)) for first, last in ranges]
+        if not notes:
+            names = ", ".join(patch.old_path or "" for patch in instance.gold)
+            raise RowProblemError(instance.where, "the patch changes generated files only", names)
         return notes
+
+
+def _no_gold(patch: FilePatch) -> str:
+    """Return why a changed file is not gold, as far as its path tells, or nothing."""
+    path = patch.old_path
+    if path is None:
+        return "new file"
+    if has_test_word(path):
+        return "test file"
+    if not is_source(path):
+        return "no source file (documentation, settings, data)"
+    return "" if patch.changed else "no line of the base commit changed"
 
 
 def read_instances(path: str) -> list[Instance]:
