@@ -92,7 +92,7 @@ def walk(
 
     Left out, with a reason: what ``.gitignore`` names, hidden and vendored folders, links, binary, minified and
     too-large files, data files, files whose name tells no language or is not UTF-8. A path in ``keep`` is left out
-    only when it is binary. ``languages`` restricts the walk to these.
+    only when it is binary or a link. ``languages`` restricts the walk to these.
     """
     if not root.exists():
         raise UsageError(f"{root} does not exist")
@@ -103,7 +103,7 @@ def walk(
     paths: list[str] = []
     skipped: list[Skipped] = []
     for path, reason in _candidates(root):
-        if (reason and path not in keep) or (
+        if (reason and (path not in keep or reason in _NEVER)) or (
             reason := _unfit(root / path, path, wanted=path in keep, languages=languages)
         ):
             skipped.append(Skipped(path, reason))
@@ -143,6 +143,10 @@ def unfit_size(size: int, *, wanted: bool = False) -> str:
     """Return why a file of this size is not read, or nothing; a wanted file may be larger."""
     limit = LARGEST_BYTES if wanted else MAX_BYTES
     return f"over {limit // 1000} kB" if size > limit else ""
+
+
+_NEVER = ("symbolic link", "not a file")
+"""Reasons that hold for a wanted path too: what a link leads to is not the repository's."""
 
 
 class _Open(NamedTuple):

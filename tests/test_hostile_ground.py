@@ -22,11 +22,17 @@ from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
 from chunkers.peers.environment import Environment, Worker
 from chunkers.programs import find_program
+from chunkers.sources import walk
 from evaluation.tools.asking import Question, ToolError
 from evaluation.tools.process import CommandTool
 from ground_truth.annotations import read_rows
 from ground_truth.archives import unpacked
+from ground_truth.datasets.annotations import Annotations
+from ground_truth.datasets.crosscodeeval import CrossCodeEval
+from ground_truth.datasets.repobench import RepoBench
+from ground_truth.datasets.semble import Semble
 from ground_truth.jsonl import read_records
+from ground_truth.types import Dataset
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("click", "numpy", "torch", "pyarrow", "json", "typing", "pathlib", "collections", "logging", "re", "tomllib")
@@ -173,3 +179,84 @@ def test_json_is_read_as_before() -> None:
     for level in range(100):
         value = {"a": value, str(level): [value] if level < 8 else None}
     assert parse_json(json.dumps(value)) == value
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """Return a folder beside the data that no data file may lead to."""
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key.py").write_text("def key():\n    return 'hunter2'\n")
+    (tmp_path / "data").mkdir()
+    return tmp_path / "secret"
+
+
+def _contents(dataset: Dataset) -> bytes:
+    return b"".join(source.data for repository in dataset.repositories for source in repository.files())
+
+
+@pytest.mark.parametrize("climb", ["../secret", "/secret", "x/../../secret"])
+def test_no_name_in_a_data_file_leads_out_of_its_folder(tmp_path: Path, secret: Path, climb: str) -> None:
+    """CrossCodeEval and semble walked the folder that a row named, wherever it was."""
+    data = tmp_path / "data"
+    (data / "x").mkdir()
+    name = str(secret) if climb.startswith("/") else climb
+    meta = {"task_id": "p/1", "repository": name, "file": "key.py", "context_start_lineno": 0}
+    meta |= {"groundtruth_start_lineno": 1, "right_context_start_lineno": 2}
+    row = {"prompt": "def key():\n", "groundtruth": "    return 'hunter2'", "right_context": "\n", "metadata": meta}
+    (data / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(UsageError, match="no folder of the repository"):
+        CrossCodeEval(path=str(data / "rows.jsonl"), root=str(data)).load()
+    question = {"query": "key", "category": "symbol", "relevant": [{"path": "key.py", "start_line": 1, "end_line": 2}]}
+    (data / "queries.jsonl").write_text(json.dumps({**question, "repo": name, "id": "1"}) + "\n")
+    with pytest.raises(UsageError) as caught:
+        Semble(path=str(data), repos=str(data)).load()
+    assert "hunter2" not in str(caught.value)
+    code = {"repo_name": name, "context": ["def key():\n    return 'hunter2'\n"], "gold_snippet_index": 0}
+    code |= {"import_statement": "x", "code": "key", "next_line": "key()"}
+    (data / "rb.jsonl").write_text(json.dumps(code) + "\n")
+    with pytest.raises(UsageError, match="no folder of the repository"):
+        RepoBench(path=str(data / "rb.jsonl"), root=str(data)).load()
+
+
+@pytest.mark.parametrize("file", ["link.py", "folder/key.py", "../secret/key.py"])
+def test_a_link_is_not_followed_because_an_annotation_names_it(tmp_path: Path, secret: Path, file: str) -> None:
+    """What was annotated was read whatever it led to: a stranger's rows and links named any file of the machine."""
+    clone = tmp_path / "data" / "clone"
+    clone.mkdir()
+    (clone / "a.py").write_text("def a():\n    return 1\n")
+    (clone / "link.py").symlink_to(secret / "key.py")
+    (clone / "folder").symlink_to(secret)
+    rows = [
+        {"query_id": name, "query": name, "repo": "clone", "file": name, "start_line": 1, "end_line": 2, "relevance": 1}
+        for name in ("a.py", file)
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    loader = Annotations(path=str(tmp_path / "rows.jsonl"), root=str(clone))
+    with pytest.raises(UsageError, match=r"rows\.jsonl:2"):
+        loader.load()
+    skipping = Annotations(path=str(tmp_path / "rows.jsonl"), root=str(clone), problems="skip")
+    try:
+        dataset = skipping.load()
+    except UsageError:
+        return  # a path that climbs is malformed, not a row to be skipped
+    assert b"hunter2" not in _contents(dataset)
+
+
+def test_loops_pipes_devices_and_holes_are_left_out_with_a_reason(tmp_path: Path) -> None:
+    """Links to themselves, to folders above, pipes, and a terabyte that takes no disk."""
+    (tmp_path / "a.py").write_text("a = 1\n")
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    (tmp_path / "up").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe.py")
+    with (tmp_path / "hole.py").open("wb") as file:
+        file.truncate(2**40)
+    os.mkfifo(tmp_path / ".gitignore")
+    walked = walk(tmp_path, keep={"pipe.py", "hole.py", "loop.py", "up"})
+    assert walked.paths == ("a.py",)
+    assert dict(walked.skipped) == {
+        "hole.py": "over 268435 kB",
+        "loop.py": "symbolic link",
+        "pipe.py": "not a file",
+        ".gitignore": "not a file",
+        "up": "symbolic link",
+    }

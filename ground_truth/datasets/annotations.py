@@ -10,9 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
-from chunkers.sources import Repository, unfit_content, walk
+from chunkers.sources import Repository, unfit_content, unfit_size, walk
 from ground_truth.anchors import Marked, anchor_text, anchor_within, fates
 from ground_truth.annotations import Problems, Row, annotations_of, queries_of, read_rows
+from ground_truth.below import folder_below, place_below
 from ground_truth.fitting import Fit, fit_rows
 from ground_truth.git import find_clone, is_git, resolve_ref
 from ground_truth.git_snapshot import GitSnapshot, take_snapshot
@@ -226,10 +227,7 @@ def _is_the_repository(root: Path, inner: Path, rows: Sequence[Row]) -> bool:
 
 
 def _below(root: Path, name: str) -> Path | None:
-    if Path(name).is_absolute() or ".." in Path(name).parts:
-        return None
-    plain = root / name
-    return plain if plain.is_dir() else find_clone(root, name)
+    return folder_below(root, name) or find_clone(root, name)
 
 
 def _open(folder: Path, corpus: _Corpus, rows: Sequence[Row]) -> Repository:
@@ -237,12 +235,16 @@ def _open(folder: Path, corpus: _Corpus, rows: Sequence[Row]) -> Repository:
     if corpus.commit is None:
         walked = walk(folder, name=corpus.name, keep=keep)
         # The walk does not enter a folder that it leaves out, so what is annotated in there is added here.
-        missed = {file for file in keep.difference(walked.paths) if _is_text(folder / file)}
+        missed = {file for file in keep.difference(walked.paths) if _is_text(folder, file)}
         return dataclasses.replace(walked, paths=tuple(sorted({*walked.paths, *missed})))
     if not is_git(folder):
         raise UsageError(f"{folder} is not a git clone, but rows name a commit: give a clone, or remove commit")
     return take_snapshot(folder, corpus.commit, name=corpus.name, keep=keep)
 
 
-def _is_text(file: Path) -> bool:
-    return file.is_file() and not file.is_symlink() and not unfit_content(file.name, file.read_bytes(), wanted=True)
+def _is_text(folder: Path, name: str) -> bool:
+    """Return whether there is such a file that can be read as text; no link on the way to it is followed."""
+    file = place_below(folder, name)
+    if file is None or not file.is_file() or file.resolve() != folder.resolve() / file.relative_to(folder):
+        return False
+    return not unfit_size(file.stat().st_size, wanted=True) and not unfit_content(name, file.read_bytes(), wanted=True)

@@ -16,6 +16,7 @@ from chunkers.errors import UsageError
 from chunkers.languages import language_of
 from chunkers.plugins import positive
 from chunkers.sources import Folder, walk
+from ground_truth.below import folder_below
 from ground_truth.jsonl import Record, read_records
 from ground_truth.lines import FileLines
 from ground_truth.problems import Policy, RowProblemError, Skips
@@ -102,9 +103,9 @@ class CrossCodeEval:
             keep.setdefault(task.repo, set()).add(task.path)
         root = Path(self.root).expanduser()
         folders = {
-            name: walk(root / name, name=name, keep=paths)
+            name: walk(place, name=name, keep=paths)
             for name, paths in sorted(keep.items())
-            if (root / name).is_dir()
+            if (place := folder_below(root, name))
         }
         good: dict[str, _Task] = {}
         for task in tasks:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from chunkers.sources import Folder, Repository, walk
+from ground_truth.below import folder_below
 from ground_truth.hub import local_files
 from ground_truth.jsonl import Record, read_records
 from ground_truth.problems import Policy, RowProblemError, Skips
@@ -193,7 +194,7 @@ def _path(path: str, number: int, language: Language) -> str:
 
 def _folder(root: Path, task: _Task) -> Folder:
     spellings = (task.repo, task.repo.replace("/", "__"), task.repo.replace("/", "_"), task.repo.split("/")[-1])
-    place = next((root / name for name in spellings if ".." not in Path(name).parts and (root / name).is_dir()), None)
+    place = next((found for name in spellings if (found := folder_below(root, name))), None)
     if place is None:
         raise RowProblemError(task.where, "no folder of the repository", f"{task.repo} is not below {root}")
     return walk(place, name=task.repo)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from chunkers.errors import UsageError
 from chunkers.sources import Folder
 from ground_truth.archives import unpacked
+from ground_truth.below import folder_below
 from ground_truth.data_folders import locate
 from ground_truth.hidden import documentation, hidden_lines
 from ground_truth.jsonl import Record, read_records
@@ -217,10 +218,11 @@ def _repositories(home: Path, level: str) -> Path:
 
 def _folder(root: Path, name: str) -> Folder | None:
     """Return every Python file of a repository, as the published protocols index them; None where it is not there."""
-    base = root / name
-    if not base.is_dir():
+    base = folder_below(root, name)
+    if base is None:
         return None
-    found = (path.relative_to(base).as_posix() for path in base.rglob("*.py") if path.is_file())
+    files = (path for path in base.rglob("*.py") if path.is_file() and not path.is_symlink())
+    found = (path.relative_to(base).as_posix() for path in files)
     return Folder(name, base, tuple(sorted(found)))
 
 

@@ -13,6 +13,7 @@ from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from chunkers.sources import Folder, Skipped, walk
 from ground_truth.archives import unpacked
+from ground_truth.below import folder_below
 from ground_truth.git import is_git, resolve_commit
 from ground_truth.git_snapshot import GitSnapshot, take_snapshot
 from ground_truth.jsonl import Record, read_records
@@ -122,7 +123,7 @@ class Semble:
         found = {}
         for name in names:
             fields: Mapping[str, Any] = listed[name].fields if name in listed else {}
-            folder = next((place for place in (root / name, root / f"{name}.git") if place.is_dir()), None)
+            folder = folder_below(root, name) or folder_below(root, f"{name}.git")
             if folder is not None:
                 found[name] = _Place(
                     folder, str(fields.get("revision") or ""), str(fields.get("benchmark_root") or "").strip("/.")

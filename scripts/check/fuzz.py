@@ -18,6 +18,7 @@ import click
 
 from chunkers.languages import grammar, known_languages
 from scripts.check.fuzz_chunkers import cases, example_sources, run_cases
+from scripts.check.fuzz_datasets import formats
 from scripts.check.fuzz_inputs import CODE, PATCH, Target, finding, quiet, targets
 from scripts.check.spoiling import spoiled
 
@@ -80,7 +81,7 @@ def fuzz_inputs(count: int, *, seed: int, seconds: float = math.inf) -> tuple[Co
     read: Counter[str] = Counter()
     finds: list[Find] = []
     with tempfile.TemporaryDirectory() as name, _own_cache(Path(name) / "cache"):
-        chosen = targets(Path(name))
+        chosen = [*targets(Path(name)), *formats(Path(name))]
         finds += [
             Find(target.name, f"the good example: {wrong}", target.good)
             for target in chosen

@@ -15,12 +15,17 @@ from typing import NamedTuple
 from chunkers.contract import file_problems
 from chunkers.languages import known_languages
 from chunkers.registry import CHUNKERS
-from chunkers.types import SourceFile
+from chunkers.splitting import chunk_file
+from chunkers.types import Chunker, SourceFile
 from scripts.check.spoiling import spoiled
 
 SECONDS_PER_MB = 10
 LEAST_SECONDS = 5
 """Processor time that any case may take, however small: the first one of a grammar loads it."""
+
+_QUICK = 0.2
+_BEGUN = (b'abc "def' * 30, b"abc 'def\n" * 30, b'abc <<EOF\n|||\n/* `${ --[[ """' * 10)
+"""Texts that end inside something."""
 
 SPECS = (
     "cast:size=1",
@@ -125,11 +130,24 @@ def _serve(todo: Sequence[Case], seed: int, examples: Sequence[bytes], place: mm
 
 
 def _seen(case: Case, source: SourceFile) -> str:
+    began = time.process_time()
     try:
-        problems = list(file_problems(CHUNKERS.create(case.spec), source))
+        chunker = CHUNKERS.create(case.spec)
+        problems = list(file_problems(chunker, source))
+        if time.process_time() - began < _QUICK:
+            problems += _remembering(chunker, source)
     except Exception as error:  # noqa: BLE001 - any exception is what this looks for
         return f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
     return " ".join("; ".join(problems).split())[:200]
+
+
+def _remembering(chunker: Chunker, source: SourceFile) -> Iterator[str]:
+    """Yield where a file is cut by what was cut before it: grammars share their variables with the whole process."""
+    first = chunk_file(chunker, source)
+    for begun in _BEGUN:
+        chunk_file(chunker, SourceFile(source.path, begun, source.language))
+        if chunk_file(chunker, source) != first:
+            yield f"cut elsewhere after {begun!r}"
 
 
 def example_sources(folder: Path) -> list[bytes]:

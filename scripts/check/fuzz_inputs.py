@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,9 @@ keep = 90
 """
 
 
+_ROW_PROBLEM = re.compile(r".+:\d+: |and [\d,]+ more problems|[\d,]+ rows")
+
+
 def targets(home: Path) -> list[Target]:
     """Return all formats; what a good example needs beside it is made in the folder."""
     return [*_texts(), *_tables(), *_stored(home)]
@@ -72,7 +76,9 @@ def finding(target: Target, home: Path, data: bytes) -> str:
     try:
         target.read(home, data)
     except UsageError as error:
-        return "an error of several lines" if "\n" in str(error) and "rows" not in str(error) else ""
+        # Several problems of one file are several lines, each with its row.
+        plain = "\n" not in str(error) or all(map(_ROW_PROBLEM.match, str(error).split("\n")))
+        return "" if plain else "an error of several lines"
     except Exception as error:  # noqa: BLE001 - any other exception is what this looks for
         place = error.__traceback__
         while place is not None and place.tb_next is not None:
@@ -234,7 +240,6 @@ def _tables() -> Iterator[Target]:
 def _stored(home: Path) -> Iterator[Target]:
     yield from _cache(home)
     yield from _runs(home)
-    yield from _clones()
 
 
 def _cache(home: Path) -> Iterator[Target]:
@@ -354,38 +359,6 @@ def _runs(home: Path) -> Iterator[Target]:
 
     for name in ("run.json", "results.json", "scores.parquet"):
         yield file_of(history.folder(1), name, whole_history)
-
-
-def _clones() -> Iterator[Target]:
-    from ground_truth.git_layout import find_ref, locate
-
-    head = "a" * 40
-
-    def at(name: str) -> Callable[[Path, bytes], object]:
-        def reading(home: Path, data: bytes) -> object:
-            clone = home / "clone"
-            shutil.rmtree(clone, ignore_errors=True)
-            private = clone / ".git"
-            for folder in ("objects", "refs/heads"):
-                (private / folder).mkdir(parents=True)
-            (private / "HEAD").write_bytes(b"ref: refs/heads/main\n")
-            if name == ".git":
-                shutil.rmtree(private)
-                private.write_bytes(data)
-            else:
-                (private / name).write_bytes(data)
-            return [find_ref(locate(clone), ref) for ref in ("HEAD", "main", "v1")], locate(clone).sha256
-
-        return reading
-
-    yield Target("git HEAD", b"ref: refs/heads/main\n", at("HEAD"))
-    yield Target("git ref", head.encode() + b"\n", at("refs/heads/main"))
-    yield Target(
-        "git packed-refs", f"# pack-refs with: peeled\n{head} refs/heads/main\n^{head}\n".encode(), at("packed-refs")
-    )
-    yield Target("git config", b"[extensions]\n\tobjectformat = sha256\n", at("config"))
-    yield Target("git commondir", b"..\n", at("commondir"))
-    yield Target("git link", b"gitdir: ../x/.git\n", at(".git"))
 
 
 def _write(file: Path, data: bytes) -> None:

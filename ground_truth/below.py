@@ -1,0 +1,22 @@
+"""Names from a data file as places below a folder: none of them leads out of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def place_below(root: Path, name: str) -> Path | None:
+    """Return where the name is below the folder; None where it is empty, absolute, or climbs."""
+    path = Path(name)
+    if not name.strip() or "\0" in name or path.is_absolute() or ".." in path.parts:
+        return None
+    return root / path
+
+
+def folder_below(root: Path, name: str) -> Path | None:
+    """Return the folder of this name, or None where there is none below the root."""
+    place = place_below(root, name)
+    try:
+        return place if place is not None and place.is_dir() else None
+    except OSError:
+        return None  # a name that is too long for any folder
