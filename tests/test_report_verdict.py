@@ -47,13 +47,43 @@ def _with(results: Results, *scores: object, **config: object) -> Results:
 
 def test_a_shown_best_is_named_with_its_distance_and_what_counts() -> None:
     """When all others are excluded, the verdict says so with both means, the interval and the estimand."""
-    said = _said(simulated_results(edges=(0.3, 0.0, 0.05, -0.1)))
-    assert said.startswith("cast:size=2000 is best. Of the code that answers a question, cast:size=2000 has shown ")
-    assert re.search(
-        r"cast:size=2000 has [\d.]+ and functions, the closest, [\d.]+: [\d.]+ points behind the best", said
+    results = simulated_results(edges=(0.3, 0.0, 0.05, -0.1))
+    said = _said(results)
+    assert re.match(
+        r"cast:size=2000 is best\. Of the code that answers a question, cast:size=2000 has shown [\d.]+ % once you "
+        r"have read 4,000 tokens, functions, the closest, [\d.]+ %: .*?, each of 8 repositories counting once\. In ",
+        said,
     )
-    assert "each of 8 repositories counting once; without any one repository it is between" in said
+    assert re.search(
+        r"cast:size=2000 has [\d.]+ and functions [\d.]+: [\d.]+ points behind the best \([\d.]+ … [\d.]+\); without "
+        r"any one repository it is between",
+        said,
+    )
     assert "points would have been shown four times in five." in said
+
+
+@pytest.mark.parametrize(
+    ("more", "margin", "words"),
+    [
+        (0.2, 2, r"[\d.]+ points more \([\d.]+ … [\d.]+\)"),
+        (-0.2, 2, r"[\d.]+ points less \([\d.]+ … [\d.]+\)"),
+        (0.001, 90, r"practically the same \(−[\d.]+ … \+[\d.]+ points\)"),
+        (0.004, 0.001, r"[\d.]+ points (more|less), which may be chance \(−[\d.]+ … \+[\d.]+\)"),
+        (0.0, 0.001, r"(equal, up to chance|[\d.]+ points (more|less), which may be chance) \(.*?\)"),
+    ],
+)
+def test_what_was_read_has_the_same_three_answers(more: float, margin: float, words: str) -> None:
+    """The plain sentence says more or less where that is shown, and else that it may be chance or is the same."""
+    results = simulated_results(names=("a", "b"), edges=(0.3, 0.0))
+    shares = np.random.default_rng(0).uniform(0.3, 0.7, (2, 64)) * 0.1 + 0.5
+    shares[1] = 0.55 + (shares[1] - shares[1].mean())
+    shares[0] = 0.55 + more + (shares[0] - shares[0].mean())
+    cells = [
+        dataclasses.replace(cell, scores={**cell.scores, "recall@4000tok": row})
+        for cell, row in zip(results.cells, shares, strict=True)
+    ]
+    said = _said(_with(dataclasses.replace(results, cells=tuple(cells)), margin=margin))
+    assert re.search(rf"4,000 tokens, b [\d.]+ %: {words}, each of 8 repositories counting once\.", said)
 
 
 def test_equal_chunkers_may_all_be_best() -> None:
@@ -61,7 +91,10 @@ def test_equal_chunkers_may_all_be_best() -> None:
     said = _said(simulated_results(edges=(0.0, 0.0, 0.0, 0.0)))
     assert said.startswith("Any of the 4 chunkers may be best: none is shown to be behind.")
     assert "is better is undecided: " in said
-    assert "points would have been shown four times in five." in said
+    assert "without any one repository it is between" in said
+    assert re.search(
+        r"points would have been shown four times in five; with 32 repositories like these, one of [\d.]+\.", said
+    )
     assert "is best" not in said
 
 
@@ -84,7 +117,7 @@ def test_chunkers_within_the_margin_are_practically_the_same() -> None:
     said = _said(_with(results, base, near, margin=5))
     assert said.startswith("Either chunker may be best: neither is shown to be behind.")
     assert re.search(r"(a and b|b and a) are practically the same: every difference is within 5 points\.", said)
-    assert "practically the same" not in _said(_with(results, base, near, margin=0.01))
+    assert "are practically the same" not in _said(_with(results, base, near, margin=0.01))
 
 
 @pytest.mark.parametrize(("repositories", "these"), [(1, "this repository"), (3, "these 3 repositories")])
@@ -136,7 +169,9 @@ def test_a_baseline_is_what_the_others_are_compared_with() -> None:
     results = simulated_results(baseline="fixed-lines:lines=50")
     said = _said(results)
     assert re.search(
-        r"Better than fixed-lines:lines=50: cast:size=2000 by [\d.]+ points \([\d.]+ … [\d.]+\), functions by", said
+        r"Better than fixed-lines:lines=50: cast:size=2000 by [\d.]+ points \([\d.]+ … [\d.]+; without any one "
+        r"repository it is between [\d.]+ and [\d.]+\), functions by",
+        said,
     )
     assert "Worse than fixed-lines:lines=50: sliding:lines=40,overlap=10 by" in said
     marks = {row.chunker: row.mark for row in views(results)[0].rows}
@@ -307,7 +342,9 @@ def _claims(view: View, said: str) -> None:
         found = view.comparison(a, b)
         assert found is not None
         assert found.better == a
-    if match := re.search(r"(\S+) and (\S+) are practically the same", said):
+    same = [re.search(r"(\S+) and (\S+) are practically the same", said)]
+    same += [re.search(r"Practically the same as (\S+), within [^:]+: (\S+)\.", said)] if not view.baseline else []
+    for match in filter(None, same):
         found = view.comparison(match[1], match[2])
         assert found is not None
         assert found.decision == "practically the same"

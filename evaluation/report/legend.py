@@ -24,7 +24,10 @@ def _counting(view: View) -> Iterator[str]:
     over = f"means with each {view.config.weight} counting once"
     if measure.centre == "median":
         over = "medians over all queries"
-    yield f"{unit.capitalize()}; {over}; ★ best of its column; sizes are mean non-whitespace characters."
+    yield (
+        f"{unit.capitalize()}; {over}; ranges are 95 % intervals; ★ best of its column; "
+        "sizes are mean non-whitespace characters."
+    )
 
 
 def _marks(view: View) -> Iterator[str]:

@@ -22,6 +22,7 @@ from evaluation.report.formats import (
 )
 from evaluation.report.other_axes import axis_sentences
 from evaluation.report.overall import overall_sentences
+from evaluation.report.reading import reading_sentence
 from evaluation.report.view import View, views
 from evaluation.results.types import Results
 from evaluation.statistics import BestSet, Comparison, Standing
@@ -60,8 +61,16 @@ def _answer(view: View) -> list[str]:
     assert view.best is not None  # noqa: S101 - `_untested` has looked
     main = _against_baseline(view, view.baseline) if view.baseline else _among_all(view, view.best)
     same = [f"{joined(names)} cut this code identically." for names in _identical(view)]
-    notes = [f"Note: {part}." for part in view.best.caveats]
+    notes = [f"Note: {part}." for part in dict.fromkeys((*view.best.caveats, *_of_the_headline(view, view.best)))]
     return [*main, *_could_have_shown(view), *same, *_other_weight(view), *notes]
+
+
+def _of_the_headline(view: View, best: BestSet) -> tuple[str, ...]:
+    """Return the caveats of the comparison that the figures are about; what concerns all is said of the set."""
+    behind = [row.chunker for row in view.rows if row.chunker in best.excluded and best.standing(row.chunker).rival]
+    leader, other = (best.may_be_best or behind)[0], (behind or best.may_be_best)[0 if behind else -1]
+    pair = view.comparison(leader, view.baseline or other)
+    return () if pair is None else pair.caveats
 
 
 def _untested(view: View) -> str:
@@ -106,19 +115,25 @@ def _among_all(view: View, best: BestSet) -> list[str]:
             if len(may) == 2
             else f"Any of the {len(may)} chunkers may be best: none"
         )
-        said = [f"{either} is shown to be behind.", _range(view)]
+        said = [f"{either} is shown to be behind.", *_range(view, may)]
     if out:
         which = "" if len(out) == 1 else ", the closest," if len(may) == 1 else ", the closest of those that are not,"
         said += _behind(view, may[0], best.standing(out[0]), which=which)
     return [*said, *_among_the_best(view, may)]
 
 
-def _range(view: View) -> str:
-    """Return the least and the largest mean, with what they are means of."""
+def _range(view: View, may: Sequence[str]) -> list[str]:
+    """Return what the first and the last have shown, and the least and the largest mean of the headline."""
     known = [mean for row in view.rows if (mean := row.mean(view.headline)) is not None]
     low, high = (score(view.headline, end) for end in (min(known), max(known)))
     means = f"all have {low}" if low == high else f"they have {low} to {high}"
-    return f"In {_explained(view)}, {means}, {_basis(view)}."
+    plain = reading_sentence(view, may[0], may[-1], which="" if len(may) == 2 else ", the last,", basis=_basis(view))
+    return _plain_first(plain, f"In {_explained(view)}, {means}", _basis(view))
+
+
+def _plain_first(plain: str, figures: str, basis: str, *, rest: str = "") -> list[str]:
+    """Return the plain sentence and the one with the measure's name; what they are over is said once."""
+    return [plain, f"{figures}{rest}."] if plain else [f"{figures}, {basis}{rest}."]
 
 
 def _behind(view: View, leader: str, one: Standing, *, which: str) -> list[str]:
@@ -127,12 +142,12 @@ def _behind(view: View, leader: str, one: Standing, *, which: str) -> list[str]:
     first, second = (score(measure, view.row(name).mean(view.headline)) for name in (leader, one.name))
     low, high = sorted(abs(end) for end in (one.low, one.high))
     amount = with_unit(measure, abs(one.difference))
+    plain = reading_sentence(view, leader, one.name, which=which, basis=_basis(view))
     said = (
-        f"In {_explained(view)}, {leader} has {first} and {one.name}{which} {second}: {amount} behind the best "
-        f"({span(measure, low, high)}), {_basis(view)}"
+        f"In {_explained(view)}, {leader} has {first} and {one.name}{'' if plain else which} {second}: {amount} behind "
+        f"the best ({span(measure, low, high)})"
     )
-    pair = view.comparison(leader, one.name)
-    return [*_recall_sentence(view, leader, one.name), f"{said}{_without_one(view, pair)}."]
+    return _plain_first(plain, said, _basis(view), rest=_without_one(view, view.comparison(leader, one.name)))
 
 
 def _among_the_best(view: View, may: Sequence[str]) -> list[str]:
@@ -142,8 +157,17 @@ def _among_the_best(view: View, may: Sequence[str]) -> list[str]:
     pairs = [row for k, a in enumerate(may) for b in may[k + 1 :] if (row := view.comparison(a, b)) is not None]
     if pairs and all(row.decision == "practically the same" for row in pairs):
         they = named(may) if len(may) == 2 else f"These {len(may)}"
-        return [f"{they} are practically the same: every difference is within {_margin(view)}."]
-    return [_open(view, pairs[0])] if pairs else []
+        widest = max(pairs, key=lambda row: abs(row.difference))
+        return [
+            f"{they} are practically the same: every difference is within {_margin(view)}. {_difference(view, widest)}."
+        ]
+    said = []
+    with_leader = [row for row in pairs if row.a == may[0]]
+    same = [row.b for row in with_leader if row.decision == "practically the same"]
+    if same:
+        said.append(f"Practically the same as {may[0]}, within {_margin(view)}: {named(same)}.")
+    rest = [row for row in with_leader if row.b not in same]
+    return [*said, *([_open(view, rest[-1])] if rest else [])]
 
 
 def _against_baseline(view: View, base: str) -> list[str]:
@@ -162,35 +186,20 @@ def _against_baseline(view: View, base: str) -> list[str]:
         said.append(f"Practically the same as {base}, within {_margin(view)}: {', '.join(same)}.")
     if undecided:
         said.append(f"Undecided against {base}: {', '.join(_signed(view, row) for row in undecided)}.")
-    shown = [*better, *worse]
-    if shown:
-        said += _recall_sentence(view, shown[0].a, base)
+    plain = reading_sentence(view, known[0].a, base, basis=_basis(view)) if known else ""
     value = score(view.headline, view.row(base).mean(view.headline))
-    return [*said, f"{base} has {value} in {_explained(view)}, {_basis(view)}."]
+    return [*said, *_plain_first(plain, f"{base} has {value} in {_explained(view)}", _basis(view))]
 
 
 def _by(view: View, row: Comparison) -> str:
     low, high = sorted(abs(end) for end in (row.low, row.high))
     small = f", which is within {_margin(view)}" if row.within_margin else ""
-    return f"{row.a} by {with_unit(view.headline, abs(row.difference))} ({span(view.headline, low, high)}{small})"
+    ends = f"{span(view.headline, low, high)}{small}{_without_one(view, row)}"
+    return f"{row.a} by {with_unit(view.headline, abs(row.difference))} ({ends})"
 
 
 def _signed(view: View, row: Comparison) -> str:
-    return f"{row.a} {_numbers(view, row)}"
-
-
-def _recall_sentence(view: View, first: str, second: str) -> list[str]:
-    """Return what was shown of the answer within the headline's budget, which anyone understands."""
-    measure = measure_of(view.headline)
-    name = f"recall@{measure.cut}"
-    if measure.label != "naurc" or name not in view.measures:
-        return []
-    shares = [view.row(one).mean(name) for one in (first, second)]
-    if None in shares:
-        return []
-    one, other = (f"{100 * (share or 0.0):.0f} %" for share in shares)
-    read = f"once you have read {measure.budget_words}"
-    return [f"Of the code that answers a question, {first} has shown {one} {read}, {second} {other}."]
+    return f"{row.a} {_numbers(view, row, and_more=_without_one(view, row))}"
 
 
 def _open(view: View, row: Comparison) -> str:
@@ -199,21 +208,19 @@ def _open(view: View, row: Comparison) -> str:
         # Two alternatives that are far from each other may both be near the best of many.
         first = row if row.better == row.a else row.turned()
         return f"{first.a} is better than {first.b}: {_difference(view, first)}."
-    if row.decision == "practically the same":
-        return f"{row.a} and {row.b} are practically the same, within {_margin(view)}: {_difference(view, row)}."
     if not row.n_queries:
         return f"{row.a} and {row.b} have no query in common that has a value."
     return f"Which of {row.a} and {row.b} is better is undecided: {_difference(view, row)}."
 
 
 def _difference(view: View, row: Comparison) -> str:
-    return f"{row.a} {MINUS} {row.b} is {_numbers(view, row)}"
+    return f"{row.a} {MINUS} {row.b} is {_numbers(view, row)}{_without_one(view, row)}"
 
 
-def _numbers(view: View, row: Comparison) -> str:
+def _numbers(view: View, row: Comparison, *, and_more: str = "") -> str:
     unit = f" {unit_words(view.headline)}".rstrip()
     difference = score(view.headline, row.difference, signed=True)
-    return f"{difference}{unit} ({span(view.headline, row.low, row.high, signed=True)})"
+    return f"{difference}{unit} ({span(view.headline, row.low, row.high, signed=True)}{and_more})"
 
 
 def _explained(view: View) -> str:
@@ -256,7 +263,12 @@ def _could_have_shown(view: View) -> list[str]:
     if math.isnan(smallest):
         nothing = not view.best.excluded and not any(row.shown for row in view.comparisons)
         return ["With so few queries, no difference could have been shown."] if nothing else []
-    return [f"A true difference of {with_unit(view.headline, smallest)} would have been shown four times in five."]
+    said = f"A true difference of {with_unit(view.headline, smallest)} would have been shown four times in five"
+    asked = [row for row in view.comparisons if view.baseline or {row.a, row.b} <= set(view.best.may_be_best)]
+    if view.best.unit == "repository" and any(row.decision == "undecided" for row in asked):
+        # An error shrinks with the root of the number.
+        said += f"; with {4 * view.repositories} repositories like these, one of {score(view.headline, smallest / 2)}"
+    return [f"{said}."]
 
 
 def _margin(view: View) -> str:

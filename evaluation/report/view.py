@@ -12,7 +12,7 @@ from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
 from evaluation.measures.declared import recall
 from evaluation.report.figures.marks import Mark, marks
-from evaluation.report.formats import is_published, lower_is_better
+from evaluation.report.formats import is_published, lower_is_better, measure_of
 from evaluation.results.facts import DatasetRecord
 from evaluation.results.types import BestRecord, CellRecord, ComparisonRecord, QueryRecord, Results
 from evaluation.statistics import BestSet, Comparison
@@ -74,6 +74,8 @@ class View:
     failed: tuple[CellRecord, ...]
     comparisons: tuple[Comparison, ...]
     """Of the headline measure."""
+    reading: tuple[Comparison, ...]
+    """Of the share of the answer that has been read at the headline's budget."""
     best: BestSet | None
     """Who may be best in the headline measure; None where there is nothing to compare."""
     queries: tuple[QueryRecord, ...]
@@ -113,14 +115,25 @@ class View:
         """Return the row of a chunker."""
         return next(row for row in self.rows if row.chunker == chunker)
 
+    @property
+    def recall_name(self) -> str | None:
+        """The measure of what has been read at the headline's budget; None where that was not scored."""
+        name = f"recall@{measure_of(self.headline).cut}"
+        return name if name in self.measures and not is_published(name) else None
+
     def comparison(self, first: str, second: str) -> Comparison | None:
-        """Return the comparison of two chunkers turned so that ``a`` is the first; None where it was not made."""
-        for row in self.comparisons:
-            if (row.a, row.b) == (first, second):
-                return row
-            if (row.a, row.b) == (second, first):
-                return row.turned()
-        return None
+        """Return the comparison of two chunkers in the headline measure, as `find_pair` does."""
+        return find_pair(self.comparisons, first, second)
+
+
+def find_pair(comparisons: Sequence[Comparison], first: str, second: str) -> Comparison | None:
+    """Return the comparison of two chunkers turned so that ``a`` is the first; None where it was not made."""
+    for row in comparisons:
+        if (row.a, row.b) == (first, second):
+            return row
+        if (row.a, row.b) == (second, first):
+            return row.turned()
+    return None
 
 
 def views(results: Results) -> list[View]:
@@ -159,7 +172,11 @@ def _view(results: Results, setting: Setting, mine: Sequence[CellRecord], drawn:
         )
     first = next((cell.key for cell in scored if not cell.key.is_span_run), scored[0].key if scored else None)
     where = (setting.dataset, first.embedder, first.retriever, headline) if first else None
-    comparisons = tuple(record.found for record in results.comparisons if where and _place(record) == where)
+    read = (*where[:3], f"recall@{measure_of(headline).cut}") if where else None
+    comparisons, reading = (
+        tuple(record.found for record in results.comparisons if place and _place(record) == place)
+        for place in (where, read)
+    )
     best = next((record.found for record in results.best if where and _place(record) == where), None)
     sign = 1 if lower_is_better(headline) else -1
     plain = [Row(cell.key.chunker, cell, "", frozenset()) for cell in scored]
@@ -172,6 +189,7 @@ def _view(results: Results, setting: Setting, mine: Sequence[CellRecord], drawn:
         rows=tuple(plain),
         failed=tuple(cell for cell in cells if cell.status != "ok"),
         comparisons=comparisons,
+        reading=reading,
         best=best,
         queries=results.queries_of(setting.dataset),
         dataset=next((each for each in results.datasets if each.name == setting.dataset), None),

@@ -40,7 +40,7 @@ def coverage_and_level(world: World, runs: int, seed: int) -> Iterator[Line]:
         said = world.name if world.equal else f"{world.name}, each {weight} once"
         limit = 0.07 if world.skewed else 0.06
         yield Line(f"false positives, {kind}", said, alarms[weight] / total, limit, total)
-        yield Line(f"coverage, {kind}", said, covered[weight] / total, 1 - limit, total, at_least=True)
+        yield Line(f"coverage, {kind}", said, covered[weight] / total, round(1 - limit, 2), total, at_least=True)
 
 
 def same_at_the_margin(world: World, runs: int, seed: int) -> Line:
