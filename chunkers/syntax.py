@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import functools
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunkers.languages import LARGEST_PARSED, known_languages, syntax_tree
@@ -10,6 +15,47 @@ from chunkers.types import SourceFile
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
+
+
+@dataclass
+class SharedTree:
+    """The tree of the file that was parsed last."""
+
+    data: bytes | None = None
+    language: str | None = None
+    tree: Tree | None = None
+    seconds: float = 0.0
+    """How long the parse took."""
+    parsed: int = 0
+    """Files that were parsed so far."""
+    reused: int = 0
+    """Times that a tree was there already."""
+
+    def tree_of(self, source: SourceFile) -> Tree | None:
+        """Return a file's tree, parsed now unless it is the last one; None where its grammar takes too long."""
+        # The same bytes, not equal ones: comparing them would take as long as many a walk.
+        if self.data is source.data and self.language == source.language:
+            self.reused += 1
+            return self.tree
+        began = time.perf_counter()
+        self.tree = syntax_tree(source.language or "", source.data)
+        self.data, self.language, self.seconds = source.data, source.language, time.perf_counter() - began
+        self.parsed += 1
+        return self.tree
+
+
+_shared: ContextVar[SharedTree | None] = ContextVar("_shared", default=None)
+
+
+@contextmanager
+def shared_tree() -> Iterator[SharedTree]:
+    """Parse a file once while the block runs, however many chunkers ask for its tree; one tree is held at a time."""
+    tree = SharedTree()
+    token = _shared.set(tree)
+    try:
+        yield tree
+    finally:
+        _shared.reset(token)
 
 
 def no_grammar(source: SourceFile) -> str | None:
@@ -36,7 +82,7 @@ def parse(source: SourceFile) -> Node | None:
     """
     if source.language is None or no_grammar(source):
         return None
-    tree = _last_tree(source.language, source.data)
+    tree = _last_tree(source.language, source.data) if (scope := _shared.get()) is None else scope.tree_of(source)
     return tree.root_node if tree else None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
 from chunkers.errors import UsageError
-from chunkers.sources import Repository, Skipped
+from chunkers.sources import Repository, Skipped, read_many
 from chunkers.types import SourceFile
 from ground_truth.types import Annotation, Dataset
 
@@ -91,6 +91,11 @@ class Without:
     def read(self, path: str) -> SourceFile | None:
         """Return one file that is left."""
         return None if path in self.removed else self.inner.read(path)
+
+    def read_many(self, paths: Sequence[str]) -> Iterator[SourceFile | None]:
+        """Yield several files that are left."""
+        found = read_many(self.inner, [path for path in paths if path not in self.removed])
+        return (None if path in self.removed else next(found) for path in paths)
 
 
 def _only_first(dataset: Dataset, copies: Iterable[Copies]) -> Dataset:

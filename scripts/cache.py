@@ -69,7 +69,8 @@ def show(kept: _Kept, *, as_json: bool) -> None:
     found = groups(folder)
     made: dict[str, list[Path]] = {}
     for entry in stages.folders() if stages else ():
-        made.setdefault(entry.parent.name, []).append(entry)
+        # What is kept per file has a folder for each chunker, say, behind the name of the stage.
+        made.setdefault(entry.parent.name.partition("-")[0], []).append(entry)
     if as_json:
         rows = [{**dataclasses.asdict(group), "hit_rate": group.hit_rate} for group in found]
         results = [{"stage": name, "entries": len(each), "bytes": _bytes(each)} for name, each in made.items()]

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from scripts.verbosity import is_quiet, is_verbose, note
@@ -20,33 +20,39 @@ _EVERY = 30
 
 
 @dataclass
+class _Phase:
+    began: float
+    total: int
+    done: int = 0
+
+
+@dataclass
 class ProgressLines:
     """Says where a phase stands, at most every half minute, with what is left at the rate so far."""
 
     say: Callable[[str], None]
     clock: Callable[[], float]
     verbose: bool = False
-    _began: float = 0.0
     _said: float = 0.0
-    _total: int = 0
-    _done: int = 0
+    _phases: dict[str, _Phase] = field(default_factory=dict)
 
     def phase(self, name: str, total: int) -> None:
         """Begin a phase."""
-        self._began = self._said = self.clock()
-        self._total, self._done = total, 0
+        self._said = self.clock()
+        self._phases[name] = _Phase(self._said, total)
         if self.verbose:
             self.say(f"{_LABELS.get(name, name)}: {total:,}")
 
     def tick(self, name: str, done: int) -> None:
         """Count what is done; say so where nothing was said for half a minute."""
-        self._done += done
+        phase = self._phases[name]
+        phase.done += done
         now = self.clock()
-        if now - self._said < _EVERY or not self._done:
+        if now - self._said < _EVERY or not phase.done:
             return
         self._said = now
-        left = (now - self._began) / self._done * (self._total - self._done)
-        self.say(f"{_LABELS.get(name, name)}: {self._done:,} of {self._total:,}, about {_time(left)} left")
+        left = (now - phase.began) / phase.done * (phase.total - phase.done)
+        self.say(f"{_LABELS.get(name, name)}: {phase.done:,} of {phase.total:,}, about {_time(left)} left")
 
 
 def _time(seconds: float) -> str:

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from corpus_tables import build_chunks
 
 from chunkers.errors import UsageError
 from chunkers.registry import CHUNKERS
-from chunkers.sizes import Ruler, ruler
+from chunkers.sizes import ruler
 from chunkers.sources import walk
-from chunkers.types import Piece, SizeUnit, SourceFile
+from chunkers.types import Piece, SourceFile
 from evaluation.experiment.chunk_table import (
     ChunkTable,
     ChunkTexts,
     CorpusFile,
-    build_chunks,
     load_chunks,
     save_chunks,
 )
@@ -35,11 +35,8 @@ def build(tmp_path: Path) -> Build:
                 (tmp_path / repo / path).parent.mkdir(parents=True, exist_ok=True)
                 (tmp_path / repo / path).write_text(text)
 
-        def ruler_of(file: CorpusFile, unit: SizeUnit) -> Ruler:
-            return ruler((tmp_path / file.repo / file.path).read_bytes(), unit)
-
         made = chunker or CHUNKERS.create("fixed-lines:lines=1")
-        return build_chunks([walk(tmp_path / repo, name=repo) for repo in repositories], made, ruler_of=ruler_of)
+        return build_chunks([walk(tmp_path / repo, name=repo) for repo in repositories], made)
 
     return make
 

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 import pytest
+from corpus_tables import build_chunks
 
 from chunkers.registry import CHUNKERS
-from chunkers.sizes import Ruler, ruler
+from chunkers.sizes import Ruler
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
-from evaluation.experiment.chunk_table import ChunkTexts, CorpusFile, build_chunks
+from evaluation.experiment.chunk_table import ChunkTexts, CorpusFile
 from evaluation.measures.curve import recall_curve
 from evaluation.measures.evaluate import evaluate
 from evaluation.measures.registry import parse_measure
@@ -162,7 +163,7 @@ def test_chunking_and_reading_chunks_hold_few_files() -> None:
         return source.data
 
     chunker = CHUNKERS.create("fixed-lines:lines=100")
-    table = build_chunks([Files()], chunker, ruler_of=lambda file, unit: ruler(read(file), unit))
+    table = build_chunks([Files()], chunker)
     assert len(table) > 30 * 100
     assert Alive.most < 10
     Alive.most = 0

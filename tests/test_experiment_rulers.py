@@ -7,12 +7,13 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from corpus_tables import build_chunks
 
 from chunkers.registry import CHUNKERS
 from chunkers.sizes import Ruler, ruler
 from chunkers.sources import walk
 from chunkers.types import SizeUnit
-from evaluation.experiment.chunk_table import ChunkTable, CorpusFile, build_chunks
+from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
 from evaluation.experiment.file_rulers import file_rulers, visible_bytes
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
@@ -29,7 +30,7 @@ def loaded_code(*, hidden: tuple[HiddenSpan, ...] = ()) -> LoadedDataset:
 
 def chunk(loaded: LoadedDataset, spec: str) -> ChunkTable:
     """Return the chunks of the dataset."""
-    return build_chunks(loaded.dataset.repositories, CHUNKERS.create(spec), ruler_of=loaded.ruler)
+    return build_chunks(loaded.dataset.repositories, CHUNKERS.create(spec))
 
 
 def some_hidden(seed: int) -> tuple[HiddenSpan, ...]:

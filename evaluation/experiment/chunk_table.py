@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -14,18 +14,17 @@ from typing import NamedTuple, overload
 
 import numpy as np
 
-from chunkers.coverage import coverage_of
+from chunkers.coverage import Coverage, total
 from chunkers.errors import UsageError
-from chunkers.sizes import Ruler
-from chunkers.sources import Repository
-from chunkers.splitting import chunk_file
-from chunkers.types import Chunk, Chunker, Piece, SizeUnit, SourceFile
+from chunkers.types import Piece, SizeUnit, SourceFile, chunk_id
+from evaluation.experiment.file_chunks import FileChunks
 from evaluation.results.facts import ChunkFacts, SizeHistogram
 
 _COLUMNS = {"file": np.int32, "start": np.int64, "end": np.int64, "start_line": np.int32, "end_line": np.int32}
 _SIZES: dict[SizeUnit, type] = {"nws": np.int32, "tokens": np.int32}
 _BEFORE = {f"{unit}_before": dtype for unit, dtype in _SIZES.items()}
 _ALL = _COLUMNS | _SIZES | _BEFORE
+_ROWS = ("start", "end", "start_line", "end_line", "nws_before", "nws", "tokens_before", "tokens")
 
 
 class CorpusFile(NamedTuple):
@@ -120,56 +119,85 @@ class ChunkTexts(Sequence[str]):
         return f"{table.headers[row]}\n{text}" if table.headers[row] else text
 
 
-RulerOf = Callable[["CorpusFile", SizeUnit], Ruler]
-"""A file and a unit → the file's ruler."""
+class ChunkPart(NamedTuple):
+    """The chunks of some files of a corpus, in its order."""
+
+    files: tuple[CorpusFile, ...]
+    counts: np.ndarray
+    """Chunks of each file."""
+    rows: np.ndarray
+    """A row for each chunk: start, end, start_line, end_line, nws_before, nws, tokens_before, tokens."""
+    ids: list[str]
+    headers: list[str]
+    coverage: Coverage
+    fallbacks: Mapping[str, int]
+    failed: Mapping[str, str]
+    seconds: float
 
 
-def build_chunks(repositories: Sequence[Repository], chunker: Chunker, *, ruler_of: RulerOf) -> ChunkTable:
-    """Chunk every file; one file's text is held at a time."""
-    files: list[CorpusFile] = []
-    rows: dict[str, list[np.ndarray]] = {name: [] for name in _ALL}
-    ids: list[str] = []
-    headers: list[str] = []
-    started = time.perf_counter()
-    fallbacks: Counter[str] = Counter()
-    failed: dict[str, str] = {}
-    lost = doubled = total = 0
-    for repository in sorted(repositories, key=lambda repository: repository.name):
-        for source in repository.files():
-            try:
-                chunks = sorted(chunk_file(chunker, source), key=lambda chunk: chunk.span)
-            except UsageError:
-                raise
-            except Exception as error:  # noqa: BLE001 - a third party's chunker may raise anything; the file is counted
-                failed[f"{source.repo}/{source.path}"] = f"{type(error).__name__}: {error}"
-                chunks = []
-            files.append(CorpusFile(source.repo, source.path, source.language))
-            _append(rows, chunks, file=len(files) - 1, ruler_of=functools.partial(ruler_of, files[-1]))
-            ids += [chunk.id for chunk in chunks]
-            headers += [chunk.header for chunk in chunks]
-            if reason := getattr(chunker, "fallback", _no_fallback)(source):
-                fallbacks[reason] += 1
-            pieces = [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
-            covered = coverage_of(chunker, source, pieces)
-            lost, doubled, total = lost + covered.lost, doubled + covered.doubled, total + covered.total
+class PartBuilder:
+    """Puts the chunks of files together, one file after the other; no text is kept."""
+
+    def __init__(self) -> None:
+        self._files: list[CorpusFile] = []
+        self._cuts: list[FileChunks] = []
+        self._ids: list[str] = []
+
+    def add(self, source: SourceFile, cut: FileChunks) -> None:
+        """Add a file's chunks with their ids."""
+        self._files.append(CorpusFile(source.repo, source.path, source.language))
+        self._cuts.append(cut)
+        edges = cut.spans[:, :2].tolist()
+        pieces = (Piece(start, end, header) for (start, end), header in zip(edges, cut.headers, strict=True))
+        self._ids += [chunk_id(source, piece) for piece in pieces]
+
+    def part(self) -> ChunkPart:
+        """Return what was added."""
+        cuts = self._cuts
+        rows = [np.column_stack((cut.spans, cut.sizes)) for cut in cuts]
+        named = zip(self._files, cuts, strict=True)
+        return ChunkPart(
+            files=tuple(self._files),
+            counts=np.array([len(cut.spans) for cut in cuts], dtype=np.int64),
+            rows=np.concatenate([np.zeros((0, len(_ROWS)), dtype=np.int64), *rows]),
+            ids=self._ids,
+            headers=[header for cut in cuts for header in cut.headers],
+            coverage=total(cut.coverage for cut in cuts),
+            fallbacks=Counter(cut.fallback for cut in cuts if cut.fallback),
+            failed={f"{file.repo}/{file.path}": cut.failed for file, cut in named if cut.failed},
+            seconds=sum(cut.seconds for cut in cuts),
+        )
+
+
+def join_parts(parts: Sequence[ChunkPart]) -> ChunkTable:
+    """Return the table of a whole corpus from its parts in order; the same, however it was divided."""
+    files = tuple(file for part in parts for file in part.files)
+    failed = {name: reason for part in parts for name, reason in part.failed.items()}
     if failed and len(failed) == len(files):
         name, reason = next(iter(failed.items()))
         raise UsageError(f"the chunker failed on each of the {len(files)} files; on {name}: {reason}")
-    columns = {
-        name: np.concatenate(parts).astype(_ALL[name]) if parts else np.zeros(0, np.int64)
-        for name, parts in rows.items()
-    }
-    made = ChunkTable(tuple(files), columns, ids, headers)
+    counts = np.concatenate([np.zeros(0, dtype=np.int64), *(part.counts for part in parts)])
+    rows = np.concatenate([np.zeros((0, len(_ROWS)), np.int64), *(part.rows for part in parts)])
+    columns = {"file": np.repeat(np.arange(len(files), dtype=np.int32), counts)}
+    columns |= {name: rows[:, at].astype(_ALL[name]) for at, name in enumerate(_ROWS)}
+    made = ChunkTable(
+        files,
+        columns,
+        list(itertools.chain.from_iterable(part.ids for part in parts)),
+        list(itertools.chain.from_iterable(part.headers for part in parts)),
+    )
+    covered = total(part.coverage for part in parts)
+    fallbacks = sum((Counter(part.fallbacks) for part in parts), Counter[str]())
     facts = replace(
         _size_facts(made),
         files=len(files),
-        total_nws=total,
-        lost_nws=lost,
-        doubled_nws=doubled,
+        total_nws=covered.total,
+        lost_nws=covered.lost,
+        doubled_nws=covered.doubled,
         fallbacks=dict(sorted(fallbacks.items())),
         failed_files=failed,
     )
-    return replace(made, facts=facts, seconds=time.perf_counter() - started)
+    return replace(made, facts=facts, seconds=sum(part.seconds for part in parts))
 
 
 def _size_facts(chunks: ChunkTable) -> ChunkFacts:
@@ -222,22 +250,3 @@ def load_chunks(folder: Path) -> ChunkTable:
         facts=ChunkFacts(**found["facts"], sizes=histogram),
         seconds=found["seconds"],
     )
-
-
-def _no_fallback(_source: SourceFile) -> None:
-    return None
-
-
-def _append(
-    rows: dict[str, list[np.ndarray]], chunks: Sequence[Chunk], *, file: int, ruler_of: Callable[[SizeUnit], Ruler]
-) -> None:
-    spans = np.array([chunk.span for chunk in chunks], dtype=np.int64).reshape(-1, 4)
-    starts, ends = spans[:, 0], spans[:, 1]
-    rows["file"].append(np.full(len(chunks), file))
-    for name, column in zip(("start", "end", "start_line", "end_line"), spans.T, strict=True):
-        rows[name].append(column)
-    for unit in _SIZES:
-        measured = ruler_of(unit)
-        before = measured.at(starts)
-        rows[f"{unit}_before"].append(before)
-        rows[unit].append(measured.at(ends) - before)

@@ -32,8 +32,8 @@ class Outcome(NamedTuple, Generic[Task, Value]):
 class Executor(Protocol):
     """Runs a function over tasks; a task that raises yields its reason and never stops the others."""
 
-    remote: ClassVar[bool]
-    """Whether the work may be done on another machine."""
+    elsewhere: ClassVar[bool]
+    """Whether other processes do the work, here or on other machines."""
 
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield each task's outcome as it finishes."""
@@ -62,7 +62,7 @@ def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa
 class Serial:
     """One after the other, in this process."""
 
-    remote: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = False
 
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield outcomes in the order of the tasks."""
@@ -81,7 +81,7 @@ class Processes:
     """Local processes, one task at a time in each; they stay for the next phase, with the datasets they have loaded."""
 
     workers: int
-    remote: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = True
     _pool: Pool | None = field(default=None, init=False, repr=False)
 
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:

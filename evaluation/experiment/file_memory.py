@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from chunkers.sources import Repository, Skipped
+from chunkers.sources import Repository, Skipped, read_many
 from chunkers.types import SourceFile
 
 K = TypeVar("K", bound=Hashable)
@@ -76,6 +76,17 @@ class MemoryRepository:
             return self._held[path]
         source = self.inner.read(path)
         return None if source is None else self._keep(source)
+
+    def read_many(self, paths: Sequence[str]) -> Iterator[SourceFile | None]:
+        """Yield several files."""
+        if all(path in self._held for path in paths):
+            return (self._held[path] for path in paths)
+        found = read_many(self.inner, paths)
+        return (None if source is None else self._keep(source) for source in found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle where the files are from, not what was read of them."""
+        return MemoryRepository, (self.inner, MemoryLimit())
 
     def _keep(self, source: SourceFile) -> SourceFile:
         if source.path not in self._held and len(source.data) <= self.limit.left:

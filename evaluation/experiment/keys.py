@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.types import Chunker, SizeUnit
@@ -20,14 +21,26 @@ from indexing.types import Encoder, Retriever
 
 def chunk_key(dataset: LoadedDataset, chunker: Chunker) -> StageKey:
     """Return what decides the chunks."""
-    versions = {name: package_version(name) for name in ("tree-sitter", "tiktoken")} | {"grammars": GRAMMAR_PACK}
     inputs = {
         "corpus": dataset.corpus,
         "chunker": plugin_inputs(chunker),
-        "versions": versions,
+        "versions": _cutting_versions(),
         "code": code_of("evaluation.experiment.chunk_table"),
     }
     return StageKey("chunk", inputs)
+
+
+def file_chunks_inputs(chunker: Chunker) -> dict[str, Any]:
+    """Return what decides the chunks of a file, beside the file."""
+    return {
+        "chunker": plugin_inputs(chunker),
+        "versions": _cutting_versions(),
+        "code": code_of("evaluation.experiment.file_chunks"),
+    }
+
+
+def _cutting_versions() -> dict[str, str]:
+    return {name: package_version(name) for name in ("tree-sitter", "tiktoken")} | {"grammars": GRAMMAR_PACK}
 
 
 def retrieve_key(

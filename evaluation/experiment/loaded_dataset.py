@@ -5,19 +5,22 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import itertools
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.sizes import Ruler, ruler
-from chunkers.sources import Repository, fingerprint
-from chunkers.types import SizeUnit
+from chunkers.sources import Repository, fingerprint_of, read_many
+from chunkers.types import SizeUnit, SourceFile
 from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.file_memory import FileMemory, MemoryLimit, MemoryRepository
+from evaluation.experiment.packs import file_key
 from evaluation.results.facts import DatasetParts, DatasetRecord
 from ground_truth.draw import draw_queries
 from ground_truth.duplicates import apply_duplicates
@@ -27,6 +30,16 @@ from ground_truth.types import Dataset, DatasetLoader
 _NO_STARTS = np.zeros(0, dtype=np.int64)
 _RULERS_KEPT = 2_000
 """Files whose tokens stay counted."""
+
+
+class KnownFile(NamedTuple):
+    """A file of the corpus as it was when the dataset was loaded."""
+
+    file: CorpusFile
+    key: bytes
+    """Of its path, language and content."""
+    size: int
+    """In bytes."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,41 @@ class LoadedDataset:
     annotations: str
     hidden: str = ""
     """Empty where nothing is hidden."""
+    known: tuple[KnownFile, ...] | None = None
+    """Every file, by repository and path; None where that is yet to be found out."""
+
+    @functools.cached_property
+    def files(self) -> tuple[KnownFile, ...]:
+        """Every file of the corpus, by repository and path: the order of every chunk table."""
+        if self.known is not None:
+            return self.known
+        return tuple(known for repository in _by_name(self.dataset) for known in map(_known, repository.files()))
+
+    def sources(self, known: Sequence[KnownFile]) -> Iterator[SourceFile]:
+        """Yield some of the files in their order, read now; raise where one is not what it was."""
+        for repo, group in itertools.groupby(known, key=lambda each: each.file.repo):
+            wanted = list(group)
+            found = read_many(self._repositories[repo], [each.file.path for each in wanted])
+            for each, source in zip(wanted, found, strict=True):
+                yield self._same(each.file, source)
+
+    def _same(self, file: CorpusFile, source: SourceFile | None) -> SourceFile:
+        if source is None:
+            raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
+        if self._keys.get(file) != file_key(source):
+            raise UsageError(
+                f"{file.repo}/{file.path} has changed since the dataset was loaded: dataset {self.spec!r} is not the "
+                "same here as where the run began: run again on one state"
+            )
+        return source
+
+    @functools.cached_property
+    def _keys(self) -> dict[CorpusFile, bytes]:
+        return {each.file: each.key for each in self.files}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the fields, without what was read and counted."""
+        return LoadedDataset, tuple(_plain(self))
 
     @property
     def fingerprint(self) -> str:
@@ -51,10 +99,7 @@ class LoadedDataset:
         return self._memory.read(file, self._read)
 
     def _read(self, file: CorpusFile) -> bytes:
-        source = self._repositories[file.repo].read(file.path)
-        if source is None:
-            raise UsageError(f"{file.repo}/{file.path} has gone since the dataset was loaded: run again")
-        return source.data
+        return self._same(file, self._repositories[file.repo].read(file.path)).data
 
     def ruler(self, file: CorpusFile, unit: SizeUnit) -> Ruler:
         """Return a file's ruler; every chunker and every measure asks for tokens, and counting them takes a while."""
@@ -132,7 +177,10 @@ def load_dataset(spec: str, loader: DatasetLoader, *, duplicates: str, limit: in
     dataset = draw_queries(apply_duplicates(_in_memory(loader.load()), duplicates), limit, seed=seed)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
-    corpus = {repository.name: fingerprint(repository) for repository in dataset.repositories}
+    corpus: dict[str, str] = {}
+    known: list[KnownFile] = []
+    for repository in _by_name(dataset):
+        corpus[repository.name] = fingerprint_of(_noted(repository.files(), known))
     return LoadedDataset(
         spec=spec,
         dataset=dataset,
@@ -140,7 +188,23 @@ def load_dataset(spec: str, loader: DatasetLoader, *, duplicates: str, limit: in
         queries=_digest([[query.id, query.text, query.repo] for query in dataset.queries]),
         annotations=_digest([_plain(annotation) for annotation in dataset.annotations]),
         hidden=_digest(sorted(dataset.hidden)) if dataset.hidden else "",
+        known=tuple(known),
     )
+
+
+def _by_name(dataset: Dataset) -> list[Repository]:
+    return sorted(dataset.repositories, key=lambda repository: repository.name)
+
+
+def _known(source: SourceFile) -> KnownFile:
+    return KnownFile(CorpusFile(source.repo, source.path, source.language), file_key(source), len(source.data))
+
+
+def _noted(sources: Iterable[SourceFile], known: list[KnownFile]) -> Iterator[SourceFile]:
+    """Yield the files, each noted on its way."""
+    for source in sources:
+        known.append(_known(source))
+        yield source
 
 
 def _in_memory(dataset: Dataset) -> Dataset:

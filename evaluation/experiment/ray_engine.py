@@ -20,7 +20,7 @@ class Ray:
 
     address: str | None = None
     """`ray://host:port` of a running cluster; None joins the one that RAY_ADDRESS names or starts one here."""
-    remote: ClassVar[bool] = True
+    elsewhere: ClassVar[bool] = True
 
     def close(self) -> None:
         """Leave the cluster to its owner: Ray itself ends one that it started with this process."""

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Literal, NamedTuple
 
 from chunkers.errors import UsageError
 from evaluation.experiment import stages
+from evaluation.experiment.chunk_table import ChunkPart
 from evaluation.experiment.contestants import contestant_record, contestants
 from evaluation.experiment.environment import environment
-from evaluation.experiment.executors import Executor
+from evaluation.experiment.executors import Executor, attempt
 from evaluation.experiment.offsets import averaged, offset_specs, with_offsets
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.read_cells import make_readers, read_record
 from evaluation.experiment.records import cell_record, query_records
 from evaluation.experiment.session import Session
+from evaluation.experiment.shared_datasets import shared_datasets
 from evaluation.experiment.shown_files import shown_files
 from evaluation.measures.declared import own_facts
 from evaluation.results.comparisons import with_statistics
@@ -64,7 +68,7 @@ def run_experiment(
     cells = session.cells[shard.number - 1 :: shard.of] if shard else session.cells
     failed = _prepare(session, cells, overwrite)
     try:
-        failed |= _make(session, [cell for cell in cells if cell not in failed], executor, progress)
+        failed |= make_scores(session, [cell for cell in cells if cell not in failed], executor, progress, levels=True)
     finally:
         executor.close()
     records = []
@@ -130,18 +134,55 @@ def make_chunks(
     """Fill the store with every cell's chunks; return the reason of each cell that failed."""
     pairs = dict.fromkeys((cell.dataset, cell.chunker) for cell in cells)
     fresh = [pair for pair in pairs if not session.store.has(session.chunk_key(*pair))]
-    broken = _phase("chunk", functools.partial(_chunk, session), fresh, executor, progress)
+    with _sharing(session, executor, [dataset for dataset, _ in fresh]):
+        broken = _chunk(session, fresh, executor, progress)
     return {cell: broken[cell[:2]] for cell in cells if cell[:2] in broken}
 
 
 def make_scores(
-    session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress
+    session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress, *, levels: bool = False
 ) -> dict[CellKey, str]:
-    """Fill the store with every cell's scores; return the reason of each cell that failed."""
+    """Fill the store with every cell's scores, and if asked with its levels; return the reason of each that failed."""
+    todo = [cell for cell in cells if not session.store.has(session.score_key(cell))]
+    with _sharing(session, executor, [cell.dataset for cell in todo]):
+        failed = make_chunks(session, todo, executor, progress)
+        todo = [cell for cell in todo if cell not in failed]
+        spent = _embed(session, todo, executor, progress, failed)
+        todo = [cell for cell in todo if cell not in failed]
+        tables = dict.fromkeys((cell.dataset, cell.chunker) for cell in cells if levels and cell not in failed)
+        open_ = [pair for pair in tables if not session.store.has(session.levels_key(*pair))]
+        if todo:
+            progress.phase("score", len(todo))
+        if open_:
+            progress.phase("levels", len(open_))
+        # Together: where there are few cells, their levels keep the other cores busy.
+        broken: dict[tuple[str, ...], str] = {}
+        for outcome in executor.map(functools.partial(_score_or_levels, session, spent), [*todo, *open_]):
+            progress.tick("score" if isinstance(outcome.task, CellKey) else "levels", 1)
+            if outcome.error:
+                broken[outcome.task] = outcome.error
+    return failed | {cell: broken[task] for cell in cells for task in (cell[:2], cell) if task in broken}
+
+
+@contextmanager
+def _sharing(session: Session, executor: Executor, datasets: Iterable[str]) -> Iterator[None]:
+    """Let the workers of the block have the datasets that this process has loaded."""
+    if session.shared or not executor.elsewhere:
+        yield
+        return
+    with shared_datasets(session.store, map(session.dataset, dict.fromkeys(datasets))) as shared:
+        session.shared = shared
+        try:
+            yield
+        finally:
+            session.shared = {}
+
+
+def _embed(
+    session: Session, todo: Sequence[CellKey], executor: Executor, progress: Progress, failed: dict[CellKey, str]
+) -> dict[tuple[str, str, str], float]:
+    """Embed what searches need; return the seconds of each corpus, and note in ``failed`` who must do without."""
     has = session.store.has
-    todo = [cell for cell in cells if not has(session.score_key(cell))]
-    failed = make_chunks(session, todo, executor, progress)
-    todo = [cell for cell in todo if cell not in failed]
 
     corpora = dict.fromkeys(
         cell[:3] for cell in todo if _uses_vectors(session, cell) and not has(session.retrieve_key(cell))
@@ -155,45 +196,47 @@ def make_scores(
         if outcome.error:
             needing = (cell for cell in todo if cell[:3] == outcome.task.corpus and _uses_vectors(session, cell))
             failed |= dict.fromkeys(needing, outcome.error)
-    todo = [cell for cell in todo if cell not in failed]
-
-    return failed | _phase("score", functools.partial(_score, session, spent), todo, executor, progress)
-
-
-def _make(session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress) -> dict[CellKey, str]:
-    """Fill the store with every cell's stages; return the reason of each cell that failed."""
-    failed = make_scores(session, cells, executor, progress)
-    tables = dict.fromkeys((cell.dataset, cell.chunker) for cell in cells if cell not in failed)
-    open_ = [pair for pair in tables if not session.store.has(session.levels_key(*pair))]
-    broken = _phase("levels", functools.partial(_levels, session), open_, executor, progress)
-    return failed | {cell: broken[cell[:2]] for cell in cells if cell[:2] in broken}
+    return spent
 
 
 def _uses_vectors(session: Session, cell: CellKey) -> bool:
     return session.retriever(cell.retriever).uses_vectors
 
 
-def _phase(
-    name: str, work: Callable[[Any], None], tasks: Sequence[Any], executor: Executor, progress: Progress
-) -> dict[Any, str]:
-    """Run one phase; return the reason of each task that failed."""
-    broken = {}
-    if tasks:
-        progress.phase(name, len(tasks))
-        for outcome in executor.map(work, tasks):
-            progress.tick(name, 1)
-            if outcome.error:
-                broken[outcome.task] = outcome.error
+def _chunk(
+    session: Session, pairs: Sequence[tuple[str, str]], executor: Executor, progress: Progress
+) -> dict[tuple[str, str], str]:
+    """Make the chunk tables, in blocks of files that all chunkers of a dataset share; return why some could not be."""
+    chunkers: dict[str, tuple[str, ...]] = {}
+    for dataset, chunker in pairs:
+        chunkers[dataset] = (*chunkers.get(dataset, ()), chunker)
+    blocks = [block for dataset, specs in chunkers.items() for block in stages.chunk_blocks(session, dataset, specs)]
+    if blocks:
+        progress.phase("chunk", sum(len(block.files) for block in blocks))
+    made: dict[stages.ChunkBlock, Mapping[str, ChunkPart | str]] = {}
+    left = Counter(block.dataset for block in blocks)
+    broken: dict[tuple[str, str], str] = {}
+    for outcome in executor.map(functools.partial(stages.chunk_block, session), blocks):
+        block = outcome.task
+        progress.tick("chunk", len(block.files))
+        made[block] = outcome.value or dict.fromkeys(block.chunkers, outcome.error)
+        left[block.dataset] -= 1
+        if not left[block.dataset]:
+            ordered = [made.pop(each) for each in blocks if each.dataset == block.dataset]
+            for spec in block.chunkers:
+                join = functools.partial(_join, session, block.dataset, [parts[spec] for parts in ordered])
+                if error := attempt(join, spec).error:
+                    broken[block.dataset, spec] = error
     return broken
 
 
-def _chunk(session: Session, pair: tuple[str, str]) -> None:
-    stages.chunk(session, *pair)
+def _join(session: Session, dataset: str, parts: Sequence[ChunkPart | str], chunker: str) -> None:
+    stages.save_table(session, dataset, chunker, stages.join_blocks(parts))
 
 
-def _levels(session: Session, pair: tuple[str, str]) -> None:
-    stages.levels(session, *pair)
-
-
-def _score(session: Session, spent: Mapping[tuple[str, str, str], float], cell: CellKey) -> None:
-    stages.score(session, cell, embedded=spent.get(cell[:3], 0.0))
+def _score_or_levels(session: Session, spent: Mapping[tuple[str, str, str], float], task: tuple[str, ...]) -> None:
+    """Score a cell, or find what chance and perfection reach on a dataset under a chunker."""
+    if isinstance(task, CellKey):
+        stages.score(session, task, embedded=spent.get(task[:3], 0.0))
+    else:
+        stages.levels(session, task[0], task[1])

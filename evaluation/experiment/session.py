@@ -17,7 +17,9 @@ from chunkers.types import Chunker, SizeUnit
 from evaluation.config import ExperimentConfig
 from evaluation.experiment import keys
 from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset
+from evaluation.experiment.packs import Packs
 from evaluation.experiment.ranking_depth import largest_budgets
+from evaluation.experiment.shared_datasets import SharedDataset
 from evaluation.experiment.store import StageKey, Store
 from evaluation.measures.measure import Measure
 from evaluation.measures.registry import parse_measure, remember_measure
@@ -62,11 +64,14 @@ class Session:
         """Chunkers that could not be matched, with the reason."""
         self.span_runs: dict[CellKey, SpanRun] = {}
         """What tools answered and files held in this run."""
+        self.shared: Mapping[str, SharedDataset] = {}
+        """Dataset → the file from which workers take it."""
         self._given = dict(plugins or {})
         self._datasets = dict(datasets or {})
         self._made: dict[tuple[str, str], Any] = {}
         self._keys: dict[tuple[str, ...], StageKey] = {}
         self._tables: OrderedDict[str, ChunkTable] = OrderedDict()
+        self._packs: dict[tuple[str, ...], Packs] = {}
 
     @classmethod
     def resolve(cls, config: ExperimentConfig, cache: Path, *, plugins: Mapping[str, object] | None = None) -> Session:
@@ -97,7 +102,8 @@ class Session:
     ) -> Session:
         """Return a session of another config that shares what was made and loaded, here and from now on."""
         other = Session(config, self.cache, plugins=self._given)
-        other._datasets, other._made, other._tables = self._datasets, self._made, self._tables
+        other._datasets, other._made = self._datasets, self._made
+        other._tables, other._packs = self._tables, self._packs
         other.matched_size, other.left_out = matched_size or self.matched_size, left_out or self.left_out
         return other
 
@@ -168,6 +174,13 @@ class Session:
             ("chunk", dataset, chunker), lambda: keys.chunk_key(self.dataset(dataset), self.chunker(chunker))
         )
 
+    def file_chunks(self, chunker: str) -> Packs:
+        """Return what the chunker has made of single files, whichever dataset they were in."""
+        name = ("chunked", chunker)
+        if name not in self._packs:
+            self._packs[name] = Packs(self.store, "chunked", keys.file_chunks_inputs(self.chunker(chunker)))
+        return self._packs[name]
+
     def retrieve_key(self, cell: CellKey) -> StageKey:
         """Return the key of a cell's rankings; cells that differ only in an embedder that is not used share it."""
 
@@ -232,7 +245,7 @@ class Session:
     def __reduce__(self) -> tuple[Callable[[_Description], Session], tuple[_Description]]:
         """Pickle the description: a worker loads what it needs, and refuses data that has changed since."""
         seen = {spec: loaded.fingerprint for spec, loaded in self._datasets.items()}
-        return _session_here, (_Description(self.config, self.cache, self._given, seen),)
+        return _session_here, (_Description(self.config, self.cache, self._given, seen, self.shared),)
 
 
 class _Description(NamedTuple):
@@ -243,6 +256,7 @@ class _Description(NamedTuple):
     plugins: Mapping[str, object]
     seen: Mapping[str, str]
     """Dataset → its fingerprint where the run began."""
+    shared: Mapping[str, SharedDataset]
 
     @property
     def digest(self) -> str:
@@ -256,10 +270,12 @@ class _WorkerSession(Session):
 
     def __init__(self, description: _Description) -> None:
         super().__init__(description.config, description.cache, plugins=description.plugins)
-        self._seen = description.seen
+        self._seen, self.shared = description.seen, description.shared
 
     def dataset(self, spec: str) -> LoadedDataset:
         """Return a dataset as the run saw it; raise where its files have changed since."""
+        if spec not in self._datasets and spec in self.shared and (found := self.shared[spec].read()):
+            self._datasets[spec] = found
         loaded = super().dataset(spec)
         if loaded.fingerprint != self._seen.get(spec, loaded.fingerprint):
             raise UsageError(f"dataset {spec!r} is not the same here as where the run began: run again on one state")

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts, build_chunks, load_chunks, save_chunks
+from chunkers.errors import UsageError
+from chunkers.sizes import ruler
+from evaluation.experiment.blocks import even_blocks
+from evaluation.experiment.chunk_table import (
+    ChunkPart,
+    ChunkTable,
+    ChunkTexts,
+    PartBuilder,
+    join_parts,
+    load_chunks,
+    save_chunks,
+)
+from evaluation.experiment.file_chunks import FileChunks, cut_file
 from evaluation.experiment.levels import Levels, chunk_levels, load_levels, save_levels
 from evaluation.experiment.scoring import Scored, Scoring, load_scored, save_scored, score_ranking
 from evaluation.experiment.searching import Retrieved, Search, load_retrieved, save_retrieved, search
@@ -26,13 +39,69 @@ def chunk(session: Session, dataset: str, chunker: str) -> ChunkTable:
     key = session.chunk_key(dataset, chunker)
 
     def make() -> ChunkTable:
-        loaded = session.dataset(dataset)
-        return build_chunks(loaded.dataset.repositories, session.chunker(chunker), ruler_of=loaded.ruler)
+        return join_blocks(
+            [chunk_block(session, block)[chunker] for block in chunk_blocks(session, dataset, (chunker,))]
+        )
 
     kept = session.kept_table(key)
     if kept is not None:
         return kept
     return session.keep_table(key, _stored(session.store, key, make=make, save=save_chunks, load=load_chunks))
+
+
+class ChunkBlock(NamedTuple):
+    """Files of a dataset that one task cuts by several chunkers."""
+
+    dataset: str
+    chunkers: tuple[str, ...]
+    files: range
+    """In the order of the corpus."""
+
+
+def chunk_blocks(session: Session, dataset: str, chunkers: tuple[str, ...]) -> list[ChunkBlock]:
+    """Return the work of chunking a dataset, in blocks of about equal size."""
+    sizes = [known.size for known in session.dataset(dataset).files]
+    return [ChunkBlock(dataset, chunkers, files) for files in even_blocks(sizes)]
+
+
+def chunk_block(session: Session, block: ChunkBlock) -> dict[str, ChunkPart | str]:
+    """Return chunker → the chunks of these files, or what the user must correct; new ones are kept per file."""
+    loaded = session.dataset(block.dataset)
+    files = loaded.files[block.files.start : block.files.stop]
+    names = [known.key for known in files]
+    stored = {spec: session.file_chunks(spec).find(names) for spec in block.chunkers}
+    builders = {spec: PartBuilder() for spec in block.chunkers}
+    fresh: dict[str, dict[bytes, bytes]] = {spec: {} for spec in block.chunkers}
+    broken: dict[str, str] = {}
+    for name, source in zip(names, loaded.sources(files), strict=True):
+        known = {spec: FileChunks.from_bytes(found[name]) for spec, found in stored.items() if name in found}
+        missing = {spec: session.chunker(spec) for spec in block.chunkers if spec not in known and spec not in broken}
+        tokens = functools.cache(functools.partial(ruler, source.data, "tokens"))
+        for spec, cut in (*known.items(), *cut_file(source, missing, tokens)):
+            if isinstance(cut, UsageError):
+                broken[spec] = str(cut)
+                continue
+            builders[spec].add(source, cut)
+            if spec in missing and not cut.failed:
+                fresh[spec][name] = cut.to_bytes()
+    for spec, records in fresh.items():
+        session.file_chunks(spec).add(records)
+    return {spec: broken.get(spec) or builder.part() for spec, builder in builders.items()}
+
+
+def join_blocks(parts: Sequence[ChunkPart | str]) -> ChunkTable:
+    """Return the table of all blocks in order; raise what a user must correct."""
+    for part in parts:
+        if isinstance(part, str):
+            raise UsageError(part)
+    return join_parts([part for part in parts if not isinstance(part, str)])
+
+
+def save_table(session: Session, dataset: str, chunker: str, table: ChunkTable) -> None:
+    """Put a chunk table that was made in blocks into the store."""
+    key = session.chunk_key(dataset, chunker)
+    session.store.put(key, lambda folder: save_chunks(table, folder))
+    session.keep_table(key, table)
 
 
 class EmbeddingPart(NamedTuple):

@@ -89,22 +89,40 @@ class Store:
             return None
         try:
             _verify_once(folder, (folder / _MANIFEST).stat().st_mtime_ns)
-            with contextlib.suppress(PermissionError):  # a store that others fill
-                os.utime(folder)  # pruning asks when an entry was last of use
+            self.touch(folder)
             return read(folder)
         except _UNREADABLE as error:
             log.warning("cache entry %s/%s is damaged or foreign (%s) and is made again", key.stage, key.digest, error)
             shutil.rmtree(folder, ignore_errors=True)
             return None
 
+    def read_all(self, stage: str, read: Callable[[Path], T]) -> Iterator[T]:
+        """Yield what the entries of a stage hold, in the order of their names; what is damaged or foreign is dropped.
+
+        None of them counts as used: whoever takes something out of one calls `touch`.
+        """
+        for path in sorted((self.root / stage).glob(f"[!.]*/{_MANIFEST}")):
+            folder = path.parent
+            try:
+                _verify_once(folder, path.stat().st_mtime_ns)
+                found = read(folder)
+            except FileNotFoundError:
+                continue  # another process has dropped it
+            except _UNREADABLE as error:
+                log.warning("cache entry %s/%s is damaged or foreign (%s) and is dropped", stage, folder.name, error)
+                shutil.rmtree(folder, ignore_errors=True)
+                continue
+            yield found
+
+    @staticmethod
+    def touch(folder: Path) -> None:
+        """Note that an entry was of use: pruning asks when that was last."""
+        with contextlib.suppress(PermissionError, FileNotFoundError):  # others fill the store, and prune it
+            os.utime(folder)
+
     def put(self, key: StageKey, write: Callable[[Path], None]) -> None:
         """Write the entry under a temporary name and move it into place; the first writer wins."""
-        home = self.root / key.stage
-        try:
-            home.mkdir(parents=True, exist_ok=True)
-            draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=home))
-        except OSError as error:
-            raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
+        home, draft = self.root / key.stage, self.draft(key.stage)
         try:
             write(draft)
             sums = {file.name: checksum(file) for file in sorted(draft.iterdir())}
@@ -122,6 +140,15 @@ class Store:
             raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+    def draft(self, stage: str) -> Path:
+        """Return a new folder that belongs to no entry; `sweep` removes it where its maker was killed."""
+        home = self.root / stage
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            return Path(tempfile.mkdtemp(prefix=_DRAFT, dir=home))
+        except OSError as error:
+            raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
 
     def drop(self, key: StageKey) -> None:
         """Remove the entry, if there is one."""

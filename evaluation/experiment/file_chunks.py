@@ -1,0 +1,126 @@
+"""What a chunker makes of one file: it depends on the file alone, so it is kept for as long as the file stays."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from chunkers.coverage import Coverage, coverage_of
+from chunkers.errors import UsageError
+from chunkers.sizes import Ruler, nws_before
+from chunkers.splitting import piece_spans
+from chunkers.syntax import SharedTree, shared_tree
+from chunkers.types import Chunker, Piece, SourceFile
+
+_LENGTHS = struct.Struct("<II")
+_WIDTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FileChunks:
+    """One file under one chunker."""
+
+    spans: np.ndarray
+    """A row for each chunk, by start and end byte: start, end, first and last line."""
+    sizes: np.ndarray
+    """A row for each chunk: nws before it, its nws, tokens before it, its tokens."""
+    headers: tuple[str, ...]
+    coverage: Coverage
+    fallback: str = ""
+    """Why the file was not cut the way the chunker's name promises; empty where it was."""
+    failed: str = ""
+    """What the chunker raised; empty where it did not."""
+    seconds: float = 0.0
+    """What cutting it took, or would have taken without the other chunkers' parse."""
+
+    def to_bytes(self) -> bytes:
+        """Return a record that `from_bytes` reads."""
+        told = [self.headers if any(self.headers) else [], self.coverage, self.fallback, self.failed, self.seconds]
+        text = json.dumps(told).encode()
+        rows = np.column_stack((self.spans, self.sizes)).astype("<i8").tobytes()
+        return _LENGTHS.pack(len(text), len(self.spans)) + text + rows
+
+    @classmethod
+    def from_bytes(cls, record: bytes) -> FileChunks:
+        """Read what `to_bytes` wrote."""
+        size, count = _LENGTHS.unpack_from(record)
+        headers, coverage, fallback, failed, seconds = json.loads(record[_LENGTHS.size : _LENGTHS.size + size])
+        rows = np.frombuffer(record, dtype="<i8", count=count * _WIDTH, offset=_LENGTHS.size + size)
+        rows = rows.reshape(count, _WIDTH)
+        return cls(
+            spans=rows[:, :4],
+            sizes=rows[:, 4:],
+            headers=tuple(headers) or ("",) * count,
+            coverage=Coverage(*coverage),
+            fallback=fallback,
+            failed=failed,
+            seconds=seconds,
+        )
+
+
+def cut_file(
+    source: SourceFile, chunkers: Mapping[str, Chunker], tokens: Callable[[], Ruler]
+) -> Iterator[tuple[str, FileChunks | UsageError]]:
+    """Yield what each chunker, by name, makes of a file; they share one parse and one count of its tokens.
+
+    A chunker that a user must correct gives the error; whatever else one raises is counted against the file.
+    """
+    counts: np.ndarray | None = None
+    with shared_tree() as tree:
+        for name, chunker in chunkers.items():
+            began, before = time.perf_counter(), (tree.parsed, tree.reused)
+            try:
+                pieces, spans, failed = _cut(chunker, source)
+            except UsageError as error:
+                yield name, error
+                continue
+            if counts is None:
+                counts = np.asarray(nws_before(source.data))
+            yield (
+                name,
+                FileChunks(
+                    spans=spans,
+                    sizes=_sizes(spans, counts, tokens),
+                    headers=tuple(piece.header for piece in pieces),
+                    coverage=coverage_of(chunker, source, [Piece(piece.start, piece.end) for piece in pieces]),
+                    fallback=getattr(chunker, "fallback", _no_fallback)(source) or "",
+                    failed=failed,
+                    seconds=time.perf_counter() - began + _spared(tree, *before),
+                ),
+            )
+
+
+def _cut(chunker: Chunker, source: SourceFile) -> tuple[list[Piece], np.ndarray, str]:
+    """Return the pieces by start and end, and their spans; or none, and what the chunker raised."""
+    try:
+        pieces = sorted(chunker.split(source), key=lambda piece: (piece.start, piece.end))
+        return pieces, piece_spans(source.data, pieces), ""
+    except UsageError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a third party's chunker may raise anything; the file is counted
+        return [], piece_spans(source.data, []), f"{type(error).__name__}: {error}"
+
+
+def _sizes(spans: np.ndarray, counts: np.ndarray, tokens: Callable[[], Ruler]) -> np.ndarray:
+    starts, ends = spans[:, 0], spans[:, 1]
+    if not len(spans):
+        return np.zeros((0, 4), dtype=np.int64)
+    measured = tokens()
+    columns = []
+    for before, after in ((counts[starts], counts[ends]), (measured.at(starts), measured.at(ends))):
+        columns += [before, after - before]
+    return np.column_stack(columns).astype(np.int64)
+
+
+def _spared(tree: SharedTree, parsed: int, reused: int) -> float:
+    """Return the seconds of the parse that a chunker used and another one had made."""
+    return tree.seconds if tree.parsed == parsed and tree.reused > reused else 0.0
+
+
+def _no_fallback(_source: SourceFile) -> None:
+    return None

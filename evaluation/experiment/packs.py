@@ -1,0 +1,95 @@
+"""Records of single files in the store: many to an entry, found by the content of their file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from chunkers.types import SourceFile
+from evaluation.experiment.store import StageKey, Store
+
+_KEY = np.dtype("S16")
+
+
+class _Pack(NamedTuple):
+    """An entry of the store: sorted keys, and where the record of each ends."""
+
+    folder: Path
+    keys: np.ndarray
+    ends: np.ndarray
+    records: mmap.mmap | bytes
+
+    def record(self, place: int) -> bytes:
+        return self.records[int(self.ends[place - 1]) if place else 0 : int(self.ends[place])]
+
+
+class Packs:
+    """The records that one kind of work has made of files, in this run and in earlier ones."""
+
+    def __init__(self, store: Store, kind: str, inputs: Mapping[str, Any]) -> None:
+        """Take what decides a record beside its file as ``inputs``; records under other inputs are never found."""
+        self._store, self._inputs = store, inputs
+        told = json.dumps(inputs, sort_keys=True, default=str)
+        self._stage = f"{kind}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+        self._packs: list[_Pack] | None = None
+        self._touched: set[Path] = set()
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return key → record of those that are there."""
+        wanted = np.array(keys, dtype=_KEY)
+        found: dict[bytes, bytes] = {}
+        for pack in self._open():
+            if not len(pack.keys) or not len(wanted):
+                continue
+            at = np.minimum(np.searchsorted(pack.keys, wanted), len(pack.keys) - 1)
+            hits = np.flatnonzero(pack.keys[at] == wanted).tolist()
+            found.update((keys[hit], pack.record(int(at[hit]))) for hit in hits)
+            if hits and pack.folder not in self._touched:
+                self._touched.add(pack.folder)
+                self._store.touch(pack.folder)
+        return found
+
+    def add(self, records: Mapping[bytes, bytes]) -> None:
+        """Keep these records as one entry."""
+        if not records:
+            return
+        keys = sorted(records)
+        names = hashlib.sha256(b"".join(keys)).hexdigest()[:32]
+        key = StageKey(self._stage, {**self._inputs, "files": names})
+        self._store.put(key, lambda folder: _write(folder, keys, [records[name] for name in keys]))
+        pack = self._store.get(key, _read)
+        if self._packs is not None and pack is not None:
+            self._packs.append(pack)
+
+    def _open(self) -> Iterator[_Pack]:
+        if self._packs is None:
+            self._packs = list(self._store.read_all(self._stage, _read))
+        return iter(self._packs)
+
+
+def file_key(source: SourceFile) -> bytes:
+    """Return what names a file in every pack: its path, language and content."""
+    about = f"{source.path}\0{source.language}\0".encode("utf-8", "surrogateescape")
+    return hashlib.sha256(about + hashlib.sha256(source.data).digest()).digest()[: _KEY.itemsize]
+
+
+def _write(folder: Path, keys: Sequence[bytes], records: Sequence[bytes]) -> None:
+    np.save(folder / "keys.npy", np.array(keys, dtype=_KEY), allow_pickle=False)
+    np.save(folder / "ends.npy", np.cumsum([len(record) for record in records], dtype=np.int64), allow_pickle=False)
+    (folder / "records.bin").write_bytes(b"".join(records))
+
+
+def _read(folder: Path) -> _Pack:
+    keys, ends = (np.load(folder / name, allow_pickle=False) for name in ("keys.npy", "ends.npy"))
+    with (folder / "records.bin").open("rb") as file:
+        size = int(ends[-1]) if len(ends) else 0
+        records = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+    if keys.dtype != _KEY or keys.shape != ends.shape:
+        raise ValueError("its keys and records do not fit together")
+    return _Pack(folder, keys, ends, records)
