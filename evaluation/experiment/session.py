@@ -72,6 +72,7 @@ class Session:
         self._keys: dict[tuple[str, ...], StageKey] = {}
         self._tables: OrderedDict[str, ChunkTable] = OrderedDict()
         self._packs: dict[tuple[str, ...], Packs] = {}
+        self._chunk_keys: dict[tuple[str, str], StageKey] = {}
 
     @classmethod
     def resolve(cls, config: ExperimentConfig, cache: Path, *, plugins: Mapping[str, object] | None = None) -> Session:
@@ -103,7 +104,7 @@ class Session:
         """Return a session of another config that shares what was made and loaded, here and from now on."""
         other = Session(config, self.cache, plugins=self._given)
         other._datasets, other._made = self._datasets, self._made
-        other._tables, other._packs = self._tables, self._packs
+        other._tables, other._packs, other._chunk_keys = self._tables, self._packs, self._chunk_keys
         other.matched_size, other.left_out = matched_size or self.matched_size, left_out or self.left_out
         return other
 
@@ -170,9 +171,9 @@ class Session:
 
     def chunk_key(self, dataset: str, chunker: str) -> StageKey:
         """Return the key of a chunk table."""
-        return self._key(
-            ("chunk", dataset, chunker), lambda: keys.chunk_key(self.dataset(dataset), self.chunker(chunker))
-        )
+        if (dataset, chunker) not in self._chunk_keys:
+            self._chunk_keys[dataset, chunker] = keys.chunk_key(self.dataset(dataset), self.chunker(chunker))
+        return self._chunk_keys[dataset, chunker]
 
     def file_chunks(self, chunker: str) -> Packs:
         """Return what the chunker has made of single files, whichever dataset they were in."""
