@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from chunkers.plugins import positive
 from indexing.bm25 import BM25
 from indexing.dense import Dense
 from indexing.hybrid import Hybrid
+from indexing.model_folder import ModelFolder, content_hash
 from indexing.ties import best
 from indexing.types import Hit, Index, QueryBatch, SearchSpace
 
@@ -47,7 +47,7 @@ class Rerank:
     @property
     def version(self) -> str:
         """Changes with the files of the model, wherever they lie."""
-        return f"1 {_content_hash(self._folder())}" if self.model else "1"
+        return f"1 {content_hash(self._folder())[:16]}" if self.model else "1"
 
     @property
     def uses_vectors(self) -> bool:
@@ -115,13 +115,13 @@ class Rerank:
     def _first(self) -> BM25 | Dense | Hybrid:
         return _FIRST[self.first]()
 
-    def _folder(self) -> Path:
+    def _folder(self) -> ModelFolder:
         where = Path(self.model).expanduser()
         if not self.model or not where.is_dir():
             raise UsageError(
                 f"rerank needs the folder of a cross-encoder, not {self.model!r}: write rerank:model=FOLDER"
             )
-        return where
+        return ModelFolder.at(where)
 
     def _model(self) -> Any:  # noqa: ANN401 - sentence_transformers has no types
         return _load(self._folder())
@@ -131,24 +131,14 @@ def _readable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-@functools.cache
-def _load(folder: Path) -> Any:  # noqa: ANN401 - as above
+@functools.lru_cache(maxsize=4)
+def _load(folder: ModelFolder) -> Any:  # noqa: ANN401 - as above
     from sentence_transformers import CrossEncoder
     from transformers.utils import logging
 
     logging.disable_progress_bar()
     try:
-        return CrossEncoder(str(folder), device="cpu", local_files_only=True)
+        return CrossEncoder(str(folder.path), device="cpu", local_files_only=True)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise UsageError(f"{folder}: sentence-transformers cannot load this cross-encoder: {reason}") from error
-
-
-@functools.cache
-def _content_hash(folder: Path) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:16]
+        raise UsageError(f"{folder.path}: sentence-transformers cannot load this cross-encoder: {reason}") from error

@@ -64,6 +64,21 @@ def test_folder_model_with_its_prompts(folder: Path) -> None:
     assert list(encoder.count_tokens(TEXTS))[1::3] == [2, 102]
 
 
+def test_a_model_that_is_trained_again_is_another_one(folder: Path, tmp_path: Path) -> None:
+    """In the same process, in the same folder: new weights are new vectors under a new identity."""
+    from safetensors.torch import load_file, save_file
+
+    place = tmp_path / "model"
+    shutil.copytree(folder, place)
+    encoder = SentenceTransformerEncoder(model=str(place))
+    before, known = encoder.encode(TEXTS, kind="query"), encoder.identity()
+    assert known == SentenceTransformerEncoder(model=str(place)).identity()
+    weights = load_file(place / "model.safetensors")
+    save_file({name: tensor * 1.5 for name, tensor in weights.items()}, place / "model.safetensors", {"format": "pt"})
+    assert encoder.identity() != known
+    assert not np.allclose(encoder.encode(TEXTS, kind="query"), before, atol=1e-4)
+
+
 def test_prompts_can_be_given(folder: Path) -> None:
     """A prompt in the spec stands for the model's own, an empty one too, and belongs to the identity."""
     own = SentenceTransformerEncoder(model=str(folder))

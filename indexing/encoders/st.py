@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from chunkers.network import check_download
 from chunkers.plain_text import one_line
 from chunkers.plugins import positive
 from indexing.encoders.texts import Long, pool_windows, readable, unit_rows
+from indexing.model_folder import ModelFolder, content_hash
 from indexing.types import Vectors
 
 # What a repository may hold beside the weights that are loaded: the same model for other engines.
@@ -55,7 +55,8 @@ class SentenceTransformerEncoder:
     def identity(self) -> Mapping[str, Any]:
         """Return what decides the vectors: of a folder its contents, of a hub model its commit."""
         where = Path(self.model).expanduser()
-        pinned = {"files": _content_hash(where)} if where.is_dir() else {"commit": self._folder().name}
+        folder = self._folder()
+        pinned = {"files": content_hash(folder)} if where.is_dir() else {"commit": folder.path.name}
         return {
             "encoder": "st",
             "version": self.version,
@@ -118,9 +119,9 @@ class SentenceTransformerEncoder:
             return self.window
         return _configured_window(self._folder())
 
-    def _folder(self) -> Path:
+    def _folder(self) -> ModelFolder:
         where = Path(self.model).expanduser()
-        return where if where.is_dir() else _snapshot(self.model, self.revision)
+        return ModelFolder.at(where if where.is_dir() else _snapshot(self.model, self.revision))
 
     def _model(self) -> Any:  # noqa: ANN401 - sentence_transformers has no types
         model = _load(self._folder(), self.device, self.trust_remote_code)
@@ -129,18 +130,18 @@ class SentenceTransformerEncoder:
         return model
 
 
-@functools.cache
-def _load(folder: Path, device: str, trust: bool) -> Any:  # noqa: ANN401, FBT001 - as above; a private cache key
+@functools.lru_cache(maxsize=4)
+def _load(folder: ModelFolder, device: str, trust: bool) -> Any:  # noqa: ANN401, FBT001 - as above; a private cache key
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
     logging.disable_progress_bar()
     try:
-        return SentenceTransformer(str(folder), device=device, trust_remote_code=trust)
+        return SentenceTransformer(str(folder.path), device=device, trust_remote_code=trust)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         hint = "" if trust or "trust_remote_code" not in str(error) else " Allow it with trust_remote_code=true."
-        raise UsageError(f"{folder}: sentence-transformers cannot load this model: {reason}{hint}") from error
+        raise UsageError(f"{folder.path}: sentence-transformers cannot load this model: {reason}{hint}") from error
 
 
 @functools.cache
@@ -160,26 +161,15 @@ def _snapshot(model: str, revision: str | None) -> Path:
         raise UsageError(f"{model!r} is no folder here, and the hub does not give it: {reason}") from error
 
 
-@functools.cache
-def _content_hash(folder: Path) -> str:
-    """Return a hash of all files of the model, so that its vectors are found wherever the folder lies."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:32]
-
-
-@functools.cache
-def _configured_window(folder: Path) -> int | None:
+@functools.lru_cache(maxsize=16)
+def _configured_window(folder: ModelFolder) -> int | None:
     """Return how many tokens the model reads, by the rules of sentence-transformers, from its files."""
-    own = _json(folder / "sentence_bert_config.json").get("max_seq_length")
+    own = _json(folder.path / "sentence_bert_config.json").get("max_seq_length")
     if isinstance(own, int):
         return own
     limits = (
-        _json(folder / "tokenizer_config.json").get("model_max_length"),
-        _json(folder / "config.json").get("max_position_embeddings"),
+        _json(folder.path / "tokenizer_config.json").get("model_max_length"),
+        _json(folder.path / "config.json").get("max_position_embeddings"),
     )
     # Tokenizers without a limit say so with an absurdly large number.
     known = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < 10**9]

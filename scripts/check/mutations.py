@@ -56,8 +56,8 @@ ROOMS = {
     "measures": Room("evaluation/measures/*.py", "measures_* audit score trec plugin_targets"),
     "experiment": Room(
         "evaluation/experiment/*.py",
-        "experiment_[bcfmrs]* executors offsets file_memory chunk_table ranking_depth store session plan_command "
-        "compare stage_keys front_door",
+        "experiment_[bcfms]* executors offsets file_memory chunk_table ranking_depth store session plan_command "
+        "compare stage_keys span_runs tools row_places cost",
     ),
     "results": Room("evaluation/results/*.py", "results_* report_command compare history_folder"),
     "report": Room("evaluation/report/**/*.py", "report_*"),

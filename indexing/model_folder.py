@@ -1,0 +1,34 @@
+"""The folder of a model: its contents as a hash, and a key that changes with its files."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+
+class ModelFolder(NamedTuple):
+    """A folder as its files are now: what is remembered of it is not remembered of a folder that was changed."""
+
+    path: Path
+    files: tuple[tuple[str, int, int], ...]
+    """Name, bytes and time of change of each file that may decide what the model does."""
+
+    @classmethod
+    def at(cls, path: Path) -> ModelFolder:
+        """Look at the files of a folder."""
+        found = sorted(file for file in path.rglob("*") if file.is_file() and file.suffix != ".md")
+        stats = ((file, file.stat()) for file in found)
+        return cls(path, tuple((file.relative_to(path).as_posix(), s.st_size, s.st_mtime_ns) for file, s in stats))
+
+
+@functools.lru_cache(maxsize=16)
+def content_hash(folder: ModelFolder) -> str:
+    """Return a hash of all files of the model, so that what it made is found wherever the folder lies."""
+    digest = hashlib.sha256()
+    for name, _, _ in folder.files:
+        digest.update(name.encode() + b"\0")
+        with (folder.path / name).open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:32]
