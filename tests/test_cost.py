@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from conftest import Command
 
 from chunkers.sizes import ruler
+from evaluation.report.costs import byte_words, time_words
 
 CHUNKERS = ("--chunker", "fixed-lines:lines=5", "--chunker", "cast:size=120")
 RETRIEVERS = ("--retriever", "dense", "--retriever", "bm25", "--retriever", "hybrid")
@@ -133,3 +135,60 @@ def test_a_tool_has_its_own_times(lab: Lab) -> None:
     for cost in (ready, own):
         assert cost["queries_timed"] == 16
         assert cost["query_seconds_p95"] >= cost["query_seconds_p50"] > 0
+
+
+def test_costs_are_shown_where_people_look(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """In the wide table, the summary and the page, with the machine; results from before there were costs show none."""
+    out = tmp_path / "out"
+    shared = ("--engine", "serial", "--retriever", "bm25", "--retriever", "dense", "--embedder", "hashing")
+    code = (repository, "--annotations", tmp_path / "gold.jsonl", *shared)
+    ran = chunkbench("compare", *code, *CHUNKERS, "--tool", "grep-read", "--price", "1000", "--out", out, "--wide")
+    assert ran.code == 0, ran.err
+    machine = json.loads((out / "results.json").read_text())["cells"][0]["cost"]["machine"]
+    page, summary = ((out / name).read_text() for name in ("report.html", "summary.md"))
+    for text in (ran.out, page, summary):
+        assert "Cost beside quality" in text
+        assert "Is an index worth it?" in text
+        assert "price" in text
+    assert machine in " ".join(ran.out.split())
+    plain = chunkbench("report", out)
+    assert "Cost beside quality" not in plain.out
+    assert "Is an index worth it?" in plain.out
+    found = json.loads((out / "results.json").read_text())
+    found["cells"] = [
+        {key: value for key, value in cell.items() if key != "cost"}
+        for cell in found["cells"]
+        if cell["chunker"] != "grep-read"
+    ]
+    (out / "results.json").write_text(json.dumps(found))
+    old = chunkbench("report", out, "--wide")
+    assert old.code == 0, old.err
+    assert "Cost beside quality" not in old.out
+    assert "Is an index worth it?" not in old.out
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(None, "–"), (0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (5_120_000, "5.1 MB"), (3e12, "3,000 GB")],
+)
+def test_bytes_in_words(count: float | None, words: str) -> None:
+    """Decimal units, three digits."""
+    assert byte_words(count) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (None, "–"),
+        (0, "0"),
+        (0.00042, "0.42 ms"),
+        (0.012, "12 ms"),
+        (3.14, "3.1 s"),
+        (42, "42 s"),
+        (252, "4.2 min"),
+        (9000, "2.5 h"),
+    ],
+)
+def test_times_in_words(seconds: float | None, words: str) -> None:
+    """The unit in which two or three digits say it."""
+    assert time_words(seconds) == words

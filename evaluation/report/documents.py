@@ -9,6 +9,7 @@ from typing import Any
 
 from chunkers.plain_text import csv_cell, shown
 from evaluation.report.cautions import cautions
+from evaluation.report.costs import cost_legend, cost_table, index_sentences
 from evaluation.report.formats import plural
 from evaluation.report.legend import legend
 from evaluation.report.other_axes import axis_sentences
@@ -44,7 +45,7 @@ def markdown(results: Results, views: list[View]) -> str:
     if overview is not None:
         parts += [f"**Verdict.** {_md(' '.join(overall_sentences(results, views)))}"]
         parts += [_markdown_table(overview), _md(OVERALL_LEGEND)]
-    parts += ["\n".join(f"- {_md(each)}" for each in axis_sentences(results))]
+    parts += ["\n".join(f"- {_md(each)}" for each in (*axis_sentences(results), *index_sentences(views)))]
     parts += ["\n".join(f"- Caution: {_md(each)}" for each in cautions(results, views))]
     for view in views:
         parts += [f"## {_md(view.setting.title)}"]
@@ -53,6 +54,8 @@ def markdown(results: Results, views: list[View]) -> str:
         if view.rows:
             parts += [_markdown_table(ranking_table(view)), _md(" ".join(legend(view)))]
             parts += [_markdown_table(kinds)] if (kinds := kind_table(view)) is not None else []
+            if (cost := cost_table(view)) is not None:
+                parts += [_markdown_table(cost), _md(" ".join(cost_legend(view)))]
             if view.published:
                 parts += [_markdown_table(published_table(view)), WHY_NOT_COMPARABLE]
             parts += [_markdown_table(comparison_table(view)), _markdown_table(health_table(view))]

@@ -10,6 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from evaluation.report.cautions import cautions
+from evaluation.report.costs import cost_legend, cost_table, index_sentences
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import pack
 from evaluation.report.figures.svg import icon
@@ -56,7 +57,7 @@ def page(results: Results) -> str:
         overall_facts=overall_facts(results, found),
         overview=overview(results, found),
         overview_legend=OVERALL_LEGEND if results.overall else BEST_LEGEND,
-        axes=axis_sentences(results),
+        axes=[*axis_sentences(results), *index_sentences(found)],
         cautions=cautions(results, found),
         datasets=[{"name": dataset.name, "words": _facts(dataset, results)} for dataset in results.datasets],
         explorer=packed,
@@ -92,6 +93,8 @@ def _section(view: View, results: Results) -> dict[str, Any]:
         "ranking": ranking_table(view),
         "legend": legend(view),
         "kinds": kind_table(view),
+        "cost": cost_table(view),
+        "cost_legend": cost_legend(view),
         "figures": [(title, figure) for title, figure in figures if figure is not None],
         "panels": [one for one in panels if one is not None],
         "published": published_table(view) if view.published else None,

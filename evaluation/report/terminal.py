@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from evaluation.report.costs import cost_legend, cost_table
 from evaluation.report.formats import number, score, span, sparkline
 from evaluation.report.legend import legend
 from evaluation.report.tables import kind_table
@@ -41,6 +42,7 @@ def render_table(results: Results, *, wide: bool = False) -> Group:
         elif view.rows:
             parts.append(_table(view, results, wide=wide))
             parts.extend(_by_kind([view]))
+            parts.extend(_costs(view) if wide else ())
         parts.extend(
             Text(f"not cut by {row.chunker}: {row.cell.chunks.failed_words}", style="red", overflow="fold")
             for row in view.rows
@@ -51,7 +53,8 @@ def render_table(results: Results, *, wide: bool = False) -> Group:
         )
         if view.rows:
             # What one table has explained holds for the next.
-            new = [line for line in legend(view) if line not in explained]
+            lines = [*legend(view), *(cost_legend(view) if wide and cost_table(view) else ())]
+            new = [line for line in lines if line not in explained]
             explained |= dict.fromkeys(new)
             parts.extend([Text("\n".join(new), style="dim")] if new else [])
     return Group(*parts)
@@ -120,6 +123,23 @@ def _by_kind(group: Sequence[View]) -> list[Table]:
     for name in sorted({row[0] for _, kinds in found for row in kinds.rows}, key=lambda name: _rank(group, name)):
         rows = [next((row for row in kinds.rows if row[0] == name), [name, *["–"] * len(header)]) for _, kinds in found]
         table.add_row(Text(name), *(Text(" / ".join(row[k] for row in rows)) for k in range(1, len(header))))
+    return [table]
+
+
+def _costs(view: View) -> list[Table]:
+    """Return what every row costs; nothing where it is not known."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    found = cost_table(view)
+    if found is None:
+        return []
+    table = Table(box=box.SIMPLE_HEAD, title=found.title, title_justify="left", pad_edge=False)
+    for place, name in enumerate(found.header):
+        table.add_column(name, justify="left" if place in found.words else "right", no_wrap=place > 0)
+    for row in found.rows:
+        table.add_row(*map(Text, row))
     return [table]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluation.report.cautions import cautions
+from evaluation.report.costs import index_sentences
 from evaluation.report.formats import (
     MINUS,
     joined,
@@ -38,6 +39,7 @@ def verdict(results: Results) -> str:
     paragraphs = [" ".join(overall_sentences(results, found))] if len(found) > 1 else []
     paragraphs += [f"{where(view)}:\n{' '.join(sentences(view))}" for view in found]
     paragraphs.append("\n".join(axis_sentences(results)))
+    paragraphs.append("\n".join(index_sentences(found)))
     paragraphs.append("\n".join(f"Caution: {each}" for each in cautions(results, found)))
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 

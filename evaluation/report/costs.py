@@ -1,0 +1,147 @@
+"""What every row costs beside what it scores, and whether an index is worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evaluation.report.formats import joined, measure_of, number, plural, score, span, unit_words
+from evaluation.report.tables import Table
+from evaluation.report.view import Row, View
+from evaluation.results.facts import CostFacts, TokensRead
+
+_HEADER = "chunker,half read,reached,80 % read,reached,index,build,query p50,p95,texts,tokens".split(",")
+
+
+def cost_table(view: View) -> Table | None:
+    """Return the cost of every row, best score first; None where nothing is known, as of runs before costs."""
+    if all(row.cell.cost == CostFacts() for row in view.rows):
+        return None
+    priced = any(row.cell.cost.price is not None for row in view.rows)
+    rows = [_cells(row, priced=priced) for row in view.rows]
+    return Table("Cost beside quality", [*_HEADER, *(["price"] if priced else [])], rows)
+
+
+def cost_legend(view: View) -> list[str]:
+    """Return what the columns mean, and on what the times were measured."""
+    read = (
+        "Half read, 80 % read: tokens read until that share of the answer has been seen, median over all queries; "
+        f"reached: the share of the queries that get there within {max(view.config.budgets):,} tokens."
+    )
+    made = (
+        "Index: postings and vectors without the texts. Build: cutting, embedding and indexing. Texts, tokens: what is "
+        "embedded, each text once."
+    )
+    return [read, made, *_timing([row.cell.cost for row in view.rows])]
+
+
+def _timing(costs: Sequence[CostFacts]) -> Iterator[str]:
+    timed = [cost for cost in costs if cost.queries_timed]
+    if not timed:
+        return
+    counts = sorted({cost.queries_timed for cost in timed})
+    asked = plural(counts[0], "query") if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,} queries"
+    with_model = ", embedding included" if any(cost.query_embedding_timed for cost in timed) else ""
+    on = joined(list(dict.fromkeys(cost.machine for cost in timed)))
+    yield (
+        f"Query times are of {asked}, asked one at a time{with_model}. Times were measured when a row was first made, "
+        f"beside what else ran, and are kept with it: {on}."
+    )
+
+
+def index_sentences(views: Sequence[View]) -> Iterator[str]:
+    """Yield for each dataset whether the chunkers' indexes are worth it, where a search without an index is beside."""
+    groups: dict[str, list[View]] = {}
+    for view in views:
+        groups.setdefault(view.setting.dataset, []).append(view)
+    for dataset, group in groups.items():
+        told = _is_it_worth(group)
+        if told:
+            yield f"{dataset}: {told}" if len(groups) > 1 else told
+
+
+def _is_it_worth(group: Sequence[View]) -> str:
+    pairs = []
+    for view in group:
+        bare = next((row for row in view.rows if row.cell.cost.index_bytes == 0), None)
+        best = next((row for row in view.rows if row.cell.chunks.count), None)
+        found = view.comparison(best.chunker, bare.chunker) if best and bare else None
+        if best and bare and found is not None:
+            pairs.append((view, best, bare, found))
+    if not pairs:
+        return ""
+    headline, bare = pairs[0][0].headline, pairs[0][2]
+    differences = [
+        f"{_setting(view, pairs)}{best.chunker} {score(headline, found.difference, signed=True)} "
+        f"({span(headline, found.low, found.high, signed=True)})"
+        for view, best, _, found in pairs
+    ]
+    better = sum(found.better == best.chunker for _, best, _, found in pairs)
+    worse = sum(found.better == bare.chunker for *_, found in pairs)
+    shown = [f"better in {better}"] if better else []
+    shown += [f"worse in {worse}"] if worse else []
+    of = f" of {plural(len(pairs), 'setting')}"
+    answer = (
+        f"shown to be {joined(shown)}{of}" if shown else f"no difference is shown{' in any' + of if pairs[1:] else ''}"
+    )
+    read = "; ".join(f"{_setting(view, pairs)}{_half(best)}" for view, best, _, _ in pairs)
+    return (
+        f"Is an index worth it? {measure_of(headline).name} of the leading chunker minus {bare.chunker}, the leading "
+        f"search without one, in {unit_words(headline) or 'its unit'}: {'; '.join(differences)}: {answer}. "
+        f"Half of the answer has been read after: {read}; {bare.chunker} {_half(bare)}."
+    )
+
+
+def _setting(view: View, pairs: Sequence[object]) -> str:
+    return f"{view.setting.retriever} " if len(pairs) > 1 else ""
+
+
+def _half(row: Row) -> str:
+    read = row.cell.cost.tokens_to_50
+    if read is None:
+        return "not known"
+    if read.median is None:
+        return f"more than is read (only {read.reached:.0%} of the queries get there)"
+    return f"{number(read.median, digits=0)} tokens ({read.reached:.0%} get there)"
+
+
+def _cells(row: Row, *, priced: bool) -> list[str]:
+    cost = row.cell.cost
+    return [
+        row.chunker,
+        *_read(cost.tokens_to_50),
+        *_read(cost.tokens_to_80),
+        byte_words(cost.index_bytes),
+        *(time_words(each) for each in (cost.build_seconds, cost.query_seconds_p50, cost.query_seconds_p95)),
+        *(number(each, digits=0) for each in (cost.texts_embedded, cost.tokens_embedded)),
+        *([number(cost.price, digits=4)] if priced else []),
+    ]
+
+
+def _read(read: TokensRead | None) -> tuple[str, str]:
+    if read is None:
+        return "–", "–"
+    return number(read.median, digits=0), f"{read.reached:.0%}"
+
+
+def byte_words(count: float | None) -> str:
+    """Return "812 B", "5.1 MB"; a dash where it is not known."""
+    if count is None:
+        return "–"
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            break
+        count /= 1000
+    return f"{count:,.{0 if unit == 'B' or count >= 100 else 1}f} {unit}"
+
+
+def time_words(seconds: float | None) -> str:
+    """Return "0.42 ms", "12 ms", "3.1 s", "4.2 min"; a dash where it is not known."""
+    if seconds is None:
+        return "–"
+    if seconds == 0:
+        return "0"
+    for limit, factor, unit in ((1, 1000, "ms"), (100, 1, "s"), (6000, 1 / 60, "min")):
+        if seconds < limit:
+            value = seconds * factor
+            return f"{value:.{2 if value < 1 else 1 if value < 10 else 0}f} {unit}"
+    return f"{seconds / 3600:,.1f} h"
