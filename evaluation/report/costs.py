@@ -92,7 +92,7 @@ def _is_it_worth(group: Sequence[View]) -> str:
 
 
 def _setting(view: View, pairs: Sequence[object]) -> str:
-    return f"{view.setting.retriever} " if len(pairs) > 1 else ""
+    return f"{view.setting.retriever}: " if len(pairs) > 1 else ""
 
 
 def _half(row: Row) -> str:
@@ -100,8 +100,8 @@ def _half(row: Row) -> str:
     if read is None:
         return "not known"
     if read.median is None:
-        return f"more than is read (only {read.reached:.0%} of the queries get there)"
-    return f"{number(read.median, digits=0)} tokens ({read.reached:.0%} get there)"
+        return f"more than is read (only {_share(read)} of the queries get there)"
+    return f"{number(read.median, digits=0)} tokens ({_share(read)} get there)"
 
 
 def _cells(row: Row, *, priced: bool) -> list[str]:
@@ -120,7 +120,11 @@ def _cells(row: Row, *, priced: bool) -> list[str]:
 def _read(read: TokensRead | None) -> tuple[str, str]:
     if read is None:
         return "–", "–"
-    return number(read.median, digits=0), f"{read.reached:.0%}"
+    return number(read.median, digits=0), _share(read)
+
+
+def _share(read: TokensRead) -> str:
+    return f"{100 * read.reached:.0f} %"
 
 
 def byte_words(count: float | None) -> str:

@@ -36,12 +36,12 @@ def command(
         row
         for dataset in datasets
         for chunker in chunkers
-        for row in reader_rows(_compared(dataset, chunker, readers, retriever), chunker, readers)
+        for row in reader_rows(compared(dataset, chunker, readers, retriever), chunker, readers)
     ]
     print(json.dumps(rows, indent=1) if as_json else written(rows))
 
 
-def _compared(dataset: str, chunker: str, readers: Sequence[str], retriever: str) -> Results:
+def compared(dataset: str, chunker: str, readers: Sequence[str], retriever: str) -> Results:
     """Return the comparison of every reader with the chunk itself; intervals are corrected for the readers."""
     from evaluation.config import make_config
     from evaluation.experiment.executors import Serial
