@@ -155,11 +155,8 @@ def test_costs_are_shown_where_people_look(chunkbench: Command, repository: Path
     assert "Cost beside quality" not in plain.out
     assert "Is an index worth it?" in plain.out
     found = json.loads((out / "results.json").read_text())
-    found["cells"] = [
-        {key: value for key, value in cell.items() if key != "cost"}
-        for cell in found["cells"]
-        if cell["chunker"] != "grep-read"
-    ]
+    for cell in found["cells"]:
+        del cell["cost"]
     (out / "results.json").write_text(json.dumps(found))
     old = chunkbench("report", out, "--wide")
     assert old.code == 0, old.err
