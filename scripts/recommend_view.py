@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evaluation.recommend.page import finalists_table
 from evaluation.recommend.paste import snippets
 from evaluation.recommend.words import sentences
-from evaluation.report.formats import number, score, span
 from scripts.console import console
 
 if TYPE_CHECKING:
-    from evaluation.recommend.types import Cost, Recommendation
+    from evaluation.recommend.types import Recommendation
 
 _WIDTH = 110
+_SHORT = {"95 % interval": "95 %", "may be best": "best?", "index MB": "MB", "query ms p50": "ms p50"}
 
 
 def show(made: Recommendation) -> None:
@@ -22,43 +23,18 @@ def show(made: Recommendation) -> None:
     output = console(_WIDTH)
     for sentence in sentences(made):
         output.print(sentence)
+    found = finalists_table(made)
     table = Table(box=None, pad_edge=False)
-    table.add_column("finalist", overflow="fold")
-    for name in (made.measure, "95 %", "risk", *_costs(made, made.best.cost)):
-        table.add_column(name, justify="right")
-    for each in made.finalists:
-        mark = "→ " if each.spec == made.recommended else "  "
-        cells = (
-            score(made.measure, each.mean.mean) + (" ●" if each.may_be_best else "  "),
-            span(made.measure, each.mean.low, each.mean.high),
-            score(made.measure, each.final_risk),
-        )
-        table.add_row(mark + each.spec, *cells, *_costs(made, each.cost).values())
-    current = made.current
-    if current is not None and current.mean is not None and current.cost is not None and current.change is not None:
-        cells = (
-            score(made.measure, current.mean.mean) + "  ",
-            span(made.measure, current.mean.low, current.mean.high),
-            "–",
-        )
-        table.add_row(f"  {current.spec} (in use)", *cells, *_costs(made, current.cost).values())
+    short = {**_SHORT, made.measure: "mean"}
+    for place, name in enumerate(found.header):
+        table.add_column(short.get(name, name), justify="left" if place in found.words else "right", no_wrap=not place)
+    for row in found.rows:
+        table.add_row(*row)
     output.print()
+    output.print(f"The final, {made.measure}; risk: what another finalist may be better by (95 %)")
     output.print(table)
-    output.print("● may be best; risk: what another finalist may be better by (95 %)")
-    output.print()
-    for snippet in snippets(made.recommended):
+    for snippet in snippets(made.recommended, made.code):
+        output.print()
         output.print(f"{snippet.title}{f' ({snippet.note})' if snippet.note else ''}:")
         for line in snippet.code.splitlines():
-            output.print(f"    {line}", soft_wrap=True)
-
-
-def _costs(made: Recommendation, cost: Cost) -> dict[str, str]:
-    """Return column → value."""
-    shown = {"chunks": f"{cost.chunks:,}", "nws": f"{cost.mean_nws:,.0f}", "tokens": f"{cost.tokens:,}"}
-    shown["index MB"] = number(cost.index_mb)
-    if made.embedder:
-        shown["min to embed"] = number(cost.embed_minutes)
-    if made.price is not None:
-        shown["price"] = number(cost.price, digits=2)
-    shown["ms p50"], shown["p95"] = number(cost.query_p50_ms), number(cost.query_p95_ms)
-    return shown
+            output.print(f"    {line}" if line else "", soft_wrap=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from chunkers.sizes import nws
 from evaluation.experiment.session import Session
 from evaluation.measures import Measure
 from evaluation.recommend.bounds import Scored
@@ -15,11 +17,16 @@ from evaluation.recommend.candidates import Candidate
 from evaluation.recommend.costs import cost_of
 from evaluation.recommend.field import Field
 from evaluation.recommend.measuring import Measuring
+from evaluation.recommend.paste import Code
 from evaluation.recommend.race import Outcome
 from evaluation.recommend.texts import count_distinct
 from evaluation.recommend.types import CandidateRecord, Current, Fate, Finalist, Limits, Recommendation, RoundFacts
 from evaluation.results.comparisons import margin_of, statistics_options
 from evaluation.statistics import Interval, best_set, compare_pairs, mean_interval
+from ground_truth.types import Dataset
+
+_LOOKED_AT = 5_000_000
+"""Characters of which the share of whitespace is counted."""
 
 
 class Finished(NamedTuple):
@@ -39,6 +46,8 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
     session, outcome, config = race.session, race.outcome, race.session.config
     dataset = session.dataset(config.datasets[0]).dataset
     final = outcome.rounds[-1].scored
+    current = _current(race) if race.current else None
+    searched = race.measuring.session_of(len(race.measuring.parts) - 1, final.names)
     best = best_set(final.values, final.clusters, names=list(final.names), corrections=2, **_options(session))
     finalists = tuple(
         Finalist(
@@ -47,7 +56,7 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
             may_be_best=name in outcome.may_be_best,
             risk=outcome.risks[name],
             final_risk=outcome.final_risks[name],
-            cost=cost_of(session, name, race.limits),
+            cost=cost_of(session, searched, name, race.limits),
         )
         for name in outcome.finalists
     )
@@ -71,14 +80,29 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
         grid_texts=count_distinct(runner.texts.keys for runner in race.field.runners.values()),
         seconds=seconds,
         price=race.limits.price,
-        current=_current(race) if race.current else None,
+        current=current,
         detectable=None if np.isnan(best.detectable) else best.detectable,
         caveats=best.caveats if len(final.names) > 1 else (),
         mined=dataset.mined,
         repositories=len({query.cluster for query in dataset.queries}),
         queries=len(dataset.queries),
         failed=failed | race.measuring.failed,
+        code=_code(dataset),
     )
+
+
+def _code(dataset: Dataset) -> Code:
+    """Return the language that holds most of the code, and how much of its text is whitespace."""
+    sizes: Counter[str | None] = Counter()
+    characters = dense = 0
+    for repository in dataset.repositories:
+        for source in repository.files():
+            sizes[source.language] += len(source.data)
+            if characters < _LOOKED_AT:
+                characters += len(source.data.decode("utf-8", "replace"))
+                dense += nws(source.data)
+    language = max(sizes, key=lambda name: sizes[name], default=None)
+    return Code(language, characters / max(dense, 1))
 
 
 def _measure(session: Session) -> Measure:
@@ -115,6 +139,7 @@ def _records(race: Finished) -> Iterator[CandidateRecord]:
             reason="met the other finalists on queries that no round had seen",
             chunks=runner.chunks,
             mean_nws=runner.mean_nws,
+            tokens=runner.tokens,
             texts=runner.entrant.texts,
             round=len(rounds),
             rounds=tuple(_interval(race.session, each.scored, spec) for each in rounds),
@@ -177,4 +202,5 @@ def _current(race: Finished) -> Current:
             final.values, final.clusters, names=list(final.names), family=spec, margin=_margin(session), **options
         )
         change = next(each for each in found if each.a == race.outcome.recommended)
-    return Current(spec, _interval(session, final, spec), change, cost_of(session, spec, race.limits))
+    searched = race.measuring.session_of(len(race.measuring.parts) - 1, [spec])
+    return Current(spec, _interval(session, final, spec), change, cost_of(session, searched, spec, race.limits))

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from evaluation.atomic import replace_text
 from evaluation.recommend.document import to_json
+from evaluation.recommend.page import recommendation_page
 from evaluation.recommend.types import Recommendation
 
 
 def write_recommendation(made: Recommendation, folder: Path) -> list[Path]:
-    """Write recommend.json and return what was written."""
+    """Write recommend.json and recommend.html and return where they are."""
+    page = recommendation_page(made)
+    written = json.dumps(to_json(made), indent=1, ensure_ascii=False) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "recommend.json"
-    replace_text(path, json.dumps(to_json(made), indent=1, ensure_ascii=False) + "\n")
-    return [path]
+    return [replace_text(folder / "recommend.json", written), replace_text(folder / "recommend.html", page)]

@@ -45,7 +45,7 @@ def to_json(made: Recommendation) -> dict[str, Any]:
         "detectable": None if made.detectable is None else _number(made.detectable, by),
         "caveats": list(made.caveats),
         "failed": dict(made.failed),
-        "paste": [each._asdict() for each in snippets(made.recommended)],
+        "paste": [each._asdict() for each in snippets(made.recommended, made.code)],
     }
 
 
@@ -85,6 +85,7 @@ def _candidate(each: CandidateRecord, by: float) -> dict[str, Any]:
         "reason": each.reason,
         "chunks": each.chunks,
         "mean_nws": each.mean_nws,
+        "tokens": each.tokens,
         "texts": each.texts,
         "round": each.round,
         "rounds": [_interval(found, by) for found in each.rounds],

@@ -31,6 +31,7 @@ class Runner:
     candidate: Candidate
     chunks: int
     mean_nws: float
+    tokens: int
     texts: IndexTexts
     entrant: Entrant
 
@@ -69,11 +70,10 @@ def make_field(
             out[spec] = _out(candidate, "over the limit", over, table)
             continue
         texts = index_texts(loaded, table)
-        cost: tuple[float, ...] = (len(table), float(table.sizes("tokens").sum()))
-        if limits.price is not None:
-            cost = (index_tokens(table), len(table))
-        entrant = Entrant(spec, texts.distinct, cost)
-        runners[spec] = Runner(candidate, len(table), table.facts.mean_nws, texts, entrant)
+        tokens = index_tokens(table)
+        cost = (len(table), tokens) if limits.price is None else (tokens, len(table))
+        entrant = Entrant(spec, texts.distinct, cost, candidate.family, table.facts.mean_nws)
+        runners[spec] = Runner(candidate, len(table), table.facts.mean_nws, tokens, texts, entrant)
     _check(runners, out)
     return Field(runners, out)
 

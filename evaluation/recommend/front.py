@@ -31,6 +31,8 @@ class Engine(NamedTuple):
     jobs: int | None = None
     progress: Progress | None = None
     say: Callable[[str], None] = lambda _message: None
+    cache: Path | None = None
+    """The user's own where None."""
 
 
 def recommend_for(
@@ -70,7 +72,9 @@ def recommend_for(
     )
     if len(config.datasets) != 1:
         raise UsageError("recommend is about one dataset: give folders, or one dataset")
-    session = Session.resolve(config, usable_cache(), plugins={each.spec: each.plugin for each in objects})
+    session = Session.resolve(
+        config, engine.cache or usable_cache(), plugins={each.spec: each.plugin for each in objects}
+    )
     helped = Help(make_executor(engine.name, engine.jobs), engine.progress or Progress(), engine.say)
     try:
         return recommend(

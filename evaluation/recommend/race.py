@@ -18,12 +18,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from evaluation.recommend.bounds import Scale, Scored, means, upper_bounds
+from evaluation.recommend.smoothing import steadied
 from evaluation.statistics import SIGNIFICANT
 
 _LEADERS = 3
 """Those with the best means, with which everyone is compared in a round."""
 _LEAST_LEFT, _LEAST_FINALISTS = 8, 3
-_NEXT_ROUND = 0.45
+_NEXT_ROUND = 0.4
 """What the next round may take of the texts that are left to spend; the final has the rest."""
 
 
@@ -35,6 +36,10 @@ class Entrant(NamedTuple):
     """Texts to index if it is measured on everything."""
     cost: tuple[float, ...]
     """Compared in order; less is cheaper."""
+    family: str = ""
+    """What it shares with the same chunker at other sizes."""
+    size: float = 1.0
+    """Of a chunk on average."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Rules:
     """A loss within this is none, in the measure's own unit."""
     scale: Scale = field(default_factory=Scale)
     finalists: int = 6
-    text_share: float = 0.38
+    text_share: float = 0.34
     """The share of all candidates' texts that the race may index, unless three finalists need more."""
     slack: float = 0.25
     """Where no risk is within the margin: the share of it by which a cheaper one's risk may be above the least."""
@@ -158,21 +163,27 @@ def _round(scored: Scored, field: _Field, room: _Room) -> Round:
     """Say who leaves after a round: those that are shown not to be the best, then those that cannot be afforded."""
     rules = field.rules
     found = means(scored, rules.scale)
-    ranked = _ranked(found, field)
+    shapes = [field.entrants[name] for name in scored.names]
+    steady = steadied(scored, found, families=[each.family for each in shapes], sizes=[each.size for each in shapes])
+    ranked = _ranked(steady, field)
     leaders = ranked[:_LEADERS]
     pairs = [(name, rival) for name in ranked for rival in leaders if name != rival]
     bounds = upper_bounds(scored, pairs, level=field.level, scale=rules.scale)
     left: dict[str, Left] = {}
-    used, stay = 0.0, 0
+    used, stay, floor = 0.0, 0, -math.inf
     for name in ranked:
         beaten = [(bounds[name, rival], rival) for rival in leaders if name != rival and bounds[name, rival] < 0]
         cost = room.part * field.part_of_texts([name])
         if beaten:
             rival = min(beaten)[1]
             left[name] = Left(shown=True, rival=rival, behind=rules.scale.sign * (found[rival] - found[name]))
-        elif stay >= room.least and (stay >= room.most or used + cost > room.texts):
+        elif stay >= room.least and (
+            stay >= room.most or used + cost > room.texts or rules.scale.sign * steady[name] < floor
+        ):
             behind = rules.scale.sign * (found[ranked[0]] - found[name])
             left[name] = Left(shown=False, rival=ranked[0], behind=behind)
+            # Cheaper ones may take the place of one that cannot be afforded, unless they are much further behind.
+            floor = max(floor, rules.scale.sign * steady[name] - rules.margin)
         else:
             used, stay = used + cost, stay + 1
     return Round(scored, found, left)

@@ -13,7 +13,7 @@ from evaluation.statistics import MIN_REPOSITORIES
 from ground_truth.draw import draw_queries
 from ground_truth.types import Dataset, DatasetLoader
 
-SHARES = (0.18, 0.30)
+SHARES = (0.15, 0.27)
 """The part of the text that each round is measured on."""
 _LEAST_BYTES = 48_000
 """What is searched of a repository at least: about three reading budgets of 4,000 tokens. Less would be read whole."""

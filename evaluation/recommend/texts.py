@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chunkers.tokens import token_ids
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.search_cost import header_tokens
 from evaluation.recommend.sampling import FileName
 from indexing.embedding_cache import text_keys
 
@@ -50,5 +50,4 @@ def count_distinct(parts: Iterable[np.ndarray]) -> int:
 
 def index_tokens(table: ChunkTable) -> int:
     """Return the tokens of all texts of a table, headers included."""
-    headers = (header for header in table.headers if header)
-    return int(table.sizes("tokens").sum()) + sum(len(token_ids(text, tokenizer="cl100k_base")) for text in headers)
+    return int(table.sizes("tokens").sum() + header_tokens(table.headers).sum())

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from evaluation.recommend.paste import Code
 from evaluation.statistics import Comparison, Interval
 
 Fate = Literal["finalist", "worse", "behind", "over the limit", "same chunks", "failed"]
@@ -50,6 +51,7 @@ class CandidateRecord:
     reason: str
     chunks: int = 0
     mean_nws: float = 0.0
+    tokens: int = 0
     texts: int = 0
     """Distinct texts on all of the code."""
     round: int = 0
@@ -132,6 +134,7 @@ class Recommendation:
     repositories: int = 0
     queries: int = 0
     failed: Mapping[str, str] = field(default_factory=dict)
+    code: Code = field(default_factory=Code)
 
     @property
     def best(self) -> Finalist:

@@ -1,0 +1,188 @@
+"""recommend.html: the answer, the figures behind it, and who left when and why, in one file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evaluation.recommend.paste import snippets
+from evaluation.recommend.types import CandidateRecord, Cost, Recommendation
+from evaluation.recommend.words import sentences
+from evaluation.report.figures.families import families
+from evaluation.report.figures.frontier import cost_figure, frontier
+from evaluation.report.figures.marks import Mark, marks
+from evaluation.report.figures.plane import Point
+from evaluation.report.formats import lower_is_better, number, plural, scale, score, span
+from evaluation.report.glossary import Glossary
+from evaluation.report.page import dressing, template
+from evaluation.report.sections import Figure
+from evaluation.report.tables import Table
+
+_ENOUGH = 2
+"""Candidates from which a drawing says something."""
+
+
+def recommendation_page(made: Recommendation) -> str:
+    """Return the page."""
+    return template("recommend.html", "evaluation.recommend").render(
+        **dressing(),
+        glossary=Glossary.of([made.measure]),
+        recommended=made.recommended,
+        sentences=sentences(made),
+        facts=_facts(made),
+        finalists=finalists_table(made),
+        figures=_figures(made),
+        left=_left_table(made),
+        rounds=_rounds_table(made),
+        snippets=snippets(made.recommended, made.code),
+    )
+
+
+def _facts(made: Recommendation) -> str:
+    searched = f"{made.retriever} with {made.embedder}" if made.embedder else made.retriever
+    where = f"{plural(made.queries, 'query')} in {plural(made.repositories, 'repository')}"
+    mined = ", mined from the code itself rather than asked by people" if made.mined else ""
+    return f"{made.dataset}: {where}{mined}; searched by {searched}; seed {made.seed}"
+
+
+def cost_columns(made: Recommendation, cost: Cost) -> dict[str, str]:
+    """Return column → value of what a finalist costs; columns that do not apply are left out."""
+    shown = {"chunks": f"{cost.chunks:,}", "nws": f"{cost.mean_nws:,.0f}", "tokens": f"{cost.tokens:,}"}
+    shown["index MB"] = number(cost.index_mb)
+    if made.embedder:
+        shown["min to embed"] = number(cost.embed_minutes)
+    if made.price is not None:
+        shown["price"] = number(cost.price, digits=2)
+    shown["query ms p50"], shown["p95"] = number(cost.query_p50_ms), number(cost.query_p95_ms)
+    return shown
+
+
+def finalists_table(made: Recommendation) -> Table:
+    """Return those who met in the final, best mean first, and the chunker in use below them."""
+    columns = list(cost_columns(made, made.best.cost))
+    header = ["finalist", made.measure, "95 % interval", "may be best", "risk", *columns]
+    rows = [
+        [
+            f"{each.spec}{' ←' if each.spec == made.recommended else ''}",
+            score(made.measure, each.mean.mean),
+            span(made.measure, each.mean.low, each.mean.high),
+            "yes" if each.may_be_best else "no",
+            score(made.measure, each.final_risk),
+            *cost_columns(made, each.cost).values(),
+        ]
+        for each in made.finalists
+    ]
+    used = made.current
+    if used is not None and used.mean is not None and used.cost is not None and used.change is not None:
+        interval = span(made.measure, used.mean.low, used.mean.high)
+        costs = cost_columns(made, used.cost).values()
+        rows.append([f"{used.spec} (in use)", score(made.measure, used.mean.mean), interval, "–", "–", *costs])
+    return Table("The final", header, rows, words={0, 3})
+
+
+def _left_table(made: Recommendation) -> Table:
+    rows = [
+        [
+            each.spec,
+            str(each.round) if each.round else "–",
+            score(made.measure, each.rounds[-1].mean) if each.rounds else "–",
+            "–" if each.behind is None else score(made.measure, each.behind),
+            f"{each.chunks:,}",
+            f"{each.mean_nws:,.0f}",
+            each.reason,
+        ]
+        for each in sorted(made.candidates, key=lambda each: -each.round)
+    ]
+    header = ["candidate", "last round", made.measure, "behind", "chunks", "nws", "why"]
+    return Table("Who left when, and why", header, rows, words={0, 6})
+
+
+def _rounds_table(made: Recommendation) -> Table:
+    names = [*(f"round {k}" for k in range(1, len(made.rounds))), "final"]
+    rows = [
+        [
+            name,
+            str(each.candidates),
+            f"{each.queries:,}",
+            str(each.repositories),
+            f"{each.files:,}",
+            f"{each.share:.0%}",
+        ]
+        for name, each in zip(names, made.rounds, strict=True)
+    ]
+    header = ["round", "candidates", "queries", "repositories", "files", "of the text"]
+    return Table("The rounds", header, rows)
+
+
+def _figures(made: Recommendation) -> list[tuple[str, Figure]]:
+    """Return score against size and against costs, of all who were measured in the first round, on its queries."""
+    raced = [each for each in made.candidates if each.rounds and each.mean_nws > 0]
+    if len(raced) < _ENOUGH:
+        return []
+    drawn = marks(_name(each) for each in raced)
+    asked = made.rounds[0].queries
+    where = "the first round" if len(made.rounds) > 1 else "the final"
+    said = f"In {where}, in which all were measured on the same {plural(asked, 'query')}, with 95 % intervals"
+    found = [
+        (
+            "Score against size",
+            _figure(made, raced, drawn, "nws", f"{said}: {made.measure} against the mean size of a chunk, by family."),
+        )
+    ]
+    costs = [("chunks", "chunks"), ("tokens", "tokens to index")]
+    if made.price is not None:
+        costs[1] = ("price", "price of embedding")
+    for kind, words in costs:
+        caption = f"{said}: {made.measure} against {words}; the line joins those that no cheaper one beats."
+        found.append((f"Score against {words}", _figure(made, raced, drawn, kind, caption)))
+    return found
+
+
+def _name(each: CandidateRecord) -> str:
+    """Return a name whose beginning is the family."""
+    return f"{each.family.replace(':', ' ')}: {each.spec}"
+
+
+def _figure(
+    made: Recommendation, raced: list[CandidateRecord], drawn: dict[str, Mark], kind: str, caption: str
+) -> Figure:
+    where: dict[str, Callable[[CandidateRecord], float]] = {
+        "nws": lambda each: each.mean_nws,
+        "chunks": lambda each: each.chunks,
+        "tokens": lambda each: each.tokens,
+        "price": lambda each: max(each.tokens * (made.price or 0.0) / 1e6, 1e-9),
+    }
+    by = scale(made.measure)
+    points = [
+        Point(drawn[_name(each)], _name(each), max(where[kind](each), 1e-9), *(by * part for part in _ends(each)))
+        for each in raced
+    ]
+    if kind == "nws":
+        wide, narrow = (families(points, measure=made.measure, narrow=narrow) for narrow in (False, True))
+        front: set[str] = set()
+    else:
+        lower = lower_is_better(made.measure)
+        wide, narrow = (
+            cost_figure(points, cost=kind, measure=made.measure, lower_is_better=lower, narrow=narrow)
+            for narrow in (False, True)
+        )
+        front = {point.name for point in frontier(points, lower_is_better=lower)}
+    rows = [
+        [
+            str(point.mark.number),
+            each.spec,
+            f"{point.x:,.2f}" if kind == "price" else f"{point.x:,.0f}",
+            number(point.mean),
+            f"{number(point.low)} … {number(point.high)}",
+            *(["yes" if point.name in front else "no"] if kind != "nws" else []),
+        ]
+        for each, point in zip(raced, points, strict=True)
+    ]
+    header = ["number", "candidate", kind, made.measure, "95 % interval", *(["on the front"] if kind != "nws" else [])]
+    return Figure(wide, narrow, caption, Table("", header, rows, words={1, 5}))
+
+
+def _ends(each: CandidateRecord) -> tuple[float, float, float]:
+    """Return mean, low and high in the first round; of one query there is no interval."""
+    found = each.rounds[0]
+    low, high = (found.mean if end != end else end for end in (found.low, found.high))  # noqa: PLR0124 - NaN
+    return found.mean, low, high

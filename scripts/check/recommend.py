@@ -1,0 +1,210 @@
+"""Checks that a recommendation is good and that its risk is true: in simulated worlds, and against the whole grid."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+from scripts.check.recommend_worlds import MARGIN, WORLDS, World, play
+
+_WITHIN = 0.95
+_ROUNDING = 1e-12
+
+
+@click.group()
+def command() -> None:
+    """Check recommendations."""
+
+
+@command.command()
+@click.option("--runs", default=200, show_default=True, help="Simulated races per world.")
+@click.option("--every", default=1, show_default=True, help="Only every n-th world.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print rows as JSON.")
+def simulate(*, runs: int, every: int, seed: int, as_json: bool) -> None:
+    """Race in worlds whose truth is known; 1 where a target is missed.
+
+    The recommended one is within 2 points of the truly best in 95 % of races. Where the data cannot show that (the best
+    mean of all candidates on all queries is within 2 points less often), no race can, and only the risk has a target.
+    The risk holds in 95 %, and finalists' means are not above their true ones.
+    """
+    rows = []
+    for world in WORLDS[::every]:
+        row = _simulated(world, runs, seed)
+        rows.append(row)
+        if not as_json:
+            click.echo(_text(row))
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+    if not all(row["ok"] for row in rows):
+        raise SystemExit(1)
+
+
+def _simulated(world: World, runs: int, seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    played = [play(world, rng) for _ in range(runs)]
+    loss, grid, risk, bias, texts = (np.array([race[k] for race in played]) for k in range(5))
+    within, possible = (float((each <= MARGIN + _ROUNDING).mean()) for each in (loss, grid))
+    holds = float((loss <= risk + _ROUNDING).mean())
+    error = float(bias.std() / np.sqrt(runs))
+    flattered = float(bias.mean()) > 3 * error
+    return {
+        "world": world.name,
+        "within_2_points": within,
+        "whole_grid_within_2_points": possible,
+        "risk_holds": holds,
+        "loss": 100 * float(loss.mean()),
+        "risk": 100 * float(np.median(risk)),
+        "bias": 100 * float(bias.mean()),
+        "bias_error": 100 * error,
+        "texts": float(texts.mean()),
+        "runs": runs,
+        "ok": (_reached(within, runs) or not _reached(possible, runs)) and _reached(holds, runs) and not flattered,
+    }
+
+
+def _reached(share: float, runs: int) -> bool:
+    """Return whether a share is 95 %, up to three standard errors of the simulation."""
+    return share >= _WITHIN - 3 * float(np.sqrt(_WITHIN * (1 - _WITHIN) / runs))
+
+
+def _text(row: dict[str, Any]) -> str:
+    return (
+        f"{'ok ' if row['ok'] else 'BAD'} {row['world']:<36} within 2 points {row['within_2_points']:.3f} "
+        f"(whole grid {row['whole_grid_within_2_points']:.3f}), risk holds {row['risk_holds']:.3f}, "
+        f"mean loss {row['loss']:.2f}, median risk {row['risk']:.1f}, "
+        f"finalists' bias {row['bias']:+.2f} ± {row['bias_error']:.2f}, texts {row['texts']:.0%}"
+    )
+
+
+class _Grid(NamedTuple):
+    """The whole grid: every candidate on everything."""
+
+    names: list[str]
+    scores: np.ndarray
+    clusters: list[str]
+    seconds: float
+
+
+@command.command()
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option("--dataset", "datasets", multiple=True, metavar="SPEC", help="Datasets beside the folders.")
+@click.option("--retriever", default="bm25", show_default=True)
+@click.option("--embedder", default="minilm", show_default=True)
+@click.option("--limit", type=click.IntRange(min=1), help="At most this many queries of each.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--engine", default="serial", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print rows as JSON.")
+def regret(*, paths: tuple[Path, ...], datasets: tuple[str, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 - as click read them
+    """Recommend, then measure every candidate on everything: what was lost, and what it saved.
+
+    Race and grid have an empty cache each, so that their times can be compared.
+    """
+    rows = []
+    sources: list[Path | str] = [*paths, *datasets]
+    for source in sources:
+        row = _regret(source, options)
+        rows.append(row)
+        if not as_json:
+            click.echo(_regret_text(row))
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+
+
+def _regret(source: Path | str, options: dict[str, Any]) -> dict[str, Any]:
+    from evaluation.recommend.front import Engine, recommend_for
+    from evaluation.recommend.types import Limits
+    from evaluation.statistics import compare_pairs
+    from evaluation.statistics.intervals import weighted_mean
+
+    chosen = {name: options[name] for name in ("embedder", "retriever")}
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        made = recommend_for(
+            source,
+            (),
+            annotations=None,
+            current=None,
+            limits=Limits(),
+            options={"seed": options["seed"], "limit": options["limit"]},
+            engine=Engine(options["engine"], cache=Path(folder)),
+            **chosen,
+        )
+        seconds = time.perf_counter() - started
+    raced = [each.spec for each in made.candidates if each.round > 0]
+    grid = _grid(made.dataset, raced, options)
+    means = dict(zip(grid.names, (weighted_mean(row, grid.clusters) for row in grid.scores), strict=True))
+    best = max(grid.names, key=lambda name: means[name])
+    loss = means[best] - means[made.recommended]
+    rows = [grid.names.index(name) for name in dict.fromkeys((best, made.recommended))]
+    pair = compare_pairs(grid.scores[rows], grid.clusters, names=[grid.names[k] for k in rows])
+    return {
+        "source": str(source),
+        "retriever": options["retriever"],
+        "candidates": len(raced),
+        "queries": len(grid.clusters),
+        "repositories": len(set(grid.clusters)),
+        "recommended": made.recommended,
+        "best_of_grid": best,
+        "loss": 100 * loss,
+        "low": 100 * pair[0].low if pair else 0.0,
+        "high": 100 * pair[0].high if pair else 0.0,
+        "risk": 100 * made.risk,
+        "final_risk": 100 * made.best.final_risk,
+        "place": sorted(means.values(), reverse=True).index(means[made.recommended]) + 1,
+        "texts": made.embedded_texts / max(made.grid_texts, 1),
+        "seconds": seconds,
+        "grid_seconds": grid.seconds,
+    }
+
+
+def _grid(dataset: str, specs: list[str], options: dict[str, Any]) -> _Grid:
+    from evaluation.config import make_config
+    from evaluation.experiment import stages
+    from evaluation.experiment.executors import make_executor
+    from evaluation.experiment.progress import Progress
+    from evaluation.experiment.run import make_scores
+    from evaluation.experiment.session import Session
+
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        config = make_config(
+            {
+                "datasets": (dataset,),
+                "chunkers": tuple(specs),
+                "embedders": (options["embedder"],),
+                "retrievers": (options["retriever"],),
+                "measures": ("naurc@4000tok",),
+                "seed": options["seed"],
+                **({"limit": options["limit"]} if options["limit"] else {}),
+            }
+        )
+        session = Session.resolve(config, Path(folder))
+        executor = make_executor(options["engine"], None)
+        make_scores(session, session.cells, executor, Progress())
+        executor.close()
+        scores = np.array([stages.score(session, cell).scored.scores["naurc@4000tok"] for cell in session.cells])
+        clusters = [query.cluster for query in session.dataset(dataset).dataset.queries]
+        return _Grid(list(specs), scores, clusters, time.perf_counter() - started)
+
+
+def _regret_text(row: dict[str, Any]) -> str:
+    return (
+        f"{row['source']} ({row['retriever']}; {row['queries']} queries, {row['repositories']} repositories, "
+        f"{row['candidates']} candidates)\n"
+        f"  recommended {row['recommended']}, place {row['place']} of the grid; best {row['best_of_grid']}\n"
+        f"  loss {row['loss']:.1f} points ({row['low']:.1f} … {row['high']:.1f}); stated risk {row['risk']:.1f}, "
+        f"among finalists {row['final_risk']:.1f}\n"
+        f"  texts {row['texts']:.0%}; time {row['seconds'] / row['grid_seconds']:.0%} "
+        f"({row['seconds']:.0f} s against {row['grid_seconds']:.0f} s)"
+    )
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,113 @@
+"""What a recommendation leaves to look at and to paste: a page that requests nothing, and calls that do as they say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chunkbench as cb
+from chunkers.tokens import encoding
+from evaluation.recommend.page import recommendation_page
+from evaluation.recommend.paste import Code, snippets
+from evaluation.recommend.types import CandidateRecord, Cost, Finalist, Recommendation, RoundFacts
+from evaluation.statistics import Interval
+
+SOURCE = Path(__file__).parent.parent / "evaluation" / "recommend" / "race.py"
+PYTHON = Code("python", 1.4)
+
+
+def _run(spec: str, library: str) -> list[str]:
+    """Run a library's snippet on a file and return its chunks."""
+    found = {each.title: each.code for each in snippets(spec, PYTHON)}
+    scope: dict[str, Any] = {"code": SOURCE.read_text()}
+    exec(found[library], scope)  # noqa: S102 - our own snippet
+    chunks: list[str] = scope["chunks"]
+    return chunks
+
+
+def _dense(text: str) -> str:
+    return re.sub(r"\s", "", text)
+
+
+def test_astchunk_cuts_as_cast_does() -> None:
+    """The pasted call gives the same chunks, whitespace aside."""
+    pytest.importorskip("astchunk")
+    ours = [_dense(chunk.text) for chunk in cb.chunk(SOURCE, "cast:size=900")]
+    assert [_dense(text) for text in _run("cast:size=900", "astchunk")] == ours
+
+
+def test_langchain_cuts_tokens_as_fixed_tokens_does() -> None:
+    """The pasted call gives the same chunks."""
+    pytest.importorskip("langchain_text_splitters")
+    encoding("cl100k_base")  # tiktoken has it from here on, and looks for it nowhere
+    spec = "fixed-tokens:tokens=200,overlap=20"
+    assert _run(spec, "langchain") == [chunk.text for chunk in cb.chunk(SOURCE, spec)]
+
+
+def test_langchain_is_close_to_recursive_and_says_so() -> None:
+    """About as many chunks, by a size that counts whitespace too."""
+    pytest.importorskip("langchain_text_splitters")
+    ours = cb.chunk(SOURCE, "recursive:size=900")
+    assert 0.6 < len(_run("recursive:size=900", "langchain")) / len(ours) < 1.7
+    (note,) = [each.note for each in snippets("recursive:size=900", PYTHON) if each.title == "langchain"]
+    assert note.startswith("close")
+
+
+@pytest.mark.parametrize("spec", ["chonkie:size=900", "langchain:size=900,overlap=50", "astchunk:size=900"])
+def test_a_library_that_is_recommended_itself_is_called_as_it_was_measured(spec: str) -> None:
+    """The same chunks as the adapter's, whitespace at their ends aside."""
+    name = spec.partition(":")[0]
+    pytest.importorskip({"langchain": "langchain_text_splitters"}.get(name, name))
+    assert [_dense(text) for text in _run(spec, name)] == [_dense(chunk.text) for chunk in cb.chunk(SOURCE, spec)]
+
+
+def test_what_no_library_has_is_not_claimed() -> None:
+    """Chunkers of this project alone, other languages and chunkers of the user's own have no library call."""
+    assert {each.title for each in snippets("fixed-lines:lines=20", PYTHON)} == {"command line", "Python"}
+    assert {each.title for each in snippets("cast:size=900", Code("go", 1.4))} == {"command line", "Python"}
+    assert {each.title for each in snippets("mine:Own", PYTHON)} == {"command line", "Python"}
+    (note,) = [each.note for each in snippets("cast:size=900,header=path", PYTHON) if each.title == "astchunk"]
+    assert "without the header" in note
+
+
+def _made(name: str) -> Recommendation:
+    mean = Interval(0.5, 0.4, 0.6, "t over repositories", 10)
+    cost = Cost(chunks=10, mean_nws=500.0, tokens=1000)
+    records = (
+        CandidateRecord(name, name, "finalist", name, 10, 500.0, 1000, 9, 2, (mean, mean)),
+        CandidateRecord("b", "b", "behind", f"behind {name}", 20, 300.0, 900, 9, 1, (mean,), 0.1, name),
+    )
+    return Recommendation(
+        dataset=name,
+        measure="naurc@4000tok",
+        embedder="",
+        retriever="bm25",
+        seed=0,
+        margin=0.02,
+        recommended=name,
+        leader=name,
+        may_be_best=(name,),
+        risk=0.1,
+        riskiest="b",
+        finalists=(Finalist(name, mean, may_be_best=True, risk=0.1, final_risk=0.0, cost=cost),),
+        candidates=records,
+        rounds=(RoundFacts(2, 5, 1, 3, 0.2), RoundFacts(1, 10, 1, 9, 1.0)),
+        embedded_texts=5,
+        grid_texts=18,
+        seconds=1.0,
+        queries=15,
+        repositories=1,
+    )
+
+
+def test_the_page_escapes_and_requests_nothing() -> None:
+    """Names from outside are text, the policy is closed, and nothing is loaded from anywhere."""
+    page = recommendation_page(_made('<img src=x onerror="alert(1)">'))
+    assert "<img" not in page
+    assert "default-src &#39;none&#39;" in page
+    assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)
+    for part in ("Score against size", "Score against chunks", "Who left when, and why", "To paste"):
+        assert part in page
