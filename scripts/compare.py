@@ -94,7 +94,7 @@ Examples:
     "compute nothing.",
 )
 @click.option("--shard", metavar="I/N", help="Run the I-th of N parts; `chunkbench report` merges them.")
-@click.option("--wide", "show", flag_value="wide", help="All measures in the table.")
+@click.option("--wide", "show", flag_value="wide", help="All measures, as far as they fit.")
 @click.option("--json", "show", flag_value="json", help="Print results.json.")
 def command(
     *,
@@ -224,10 +224,9 @@ def _slug(config: ExperimentConfig) -> str:
 
 
 def _print(results: Results, *, wide: bool) -> None:
-    from evaluation.report.terminal import render_table
-    from evaluation.report.verdict import verdict
+    from evaluation.report.terminal import answer, render_table
     from scripts.console import console
 
     output = console(200 if wide else 100)
     output.print(render_table(results, wide=wide))
-    output.print(verdict(results), markup=False, highlight=False)
+    output.print(answer(results, wide=wide), markup=False, highlight=False)

@@ -14,6 +14,7 @@ Examples:
   chunkbench report results/monday results/tuesday --out results/both
   chunkbench report results/monday --weight query --margin 1 --out results/by-query
   chunkbench report results/monday --baseline fixed-lines:lines=50 --test sign-flip --out results/flips
+  chunkbench report results/monday --columns 2 --out results/paper
   chunkbench report --schema > evaluation/results/results.schema.json
 """
 TESTS = ("t", "sign-flip")
@@ -33,7 +34,14 @@ WEIGHTS = ("repository", "query")
     type=click.FloatRange(min=0, min_open=True),
     help="Compute them again: differences within this are practically the same, in points or per cent of the mean.",
 )
-@click.option("--wide", is_flag=True, help="All measures in the table.")
+@click.option(
+    "--columns",
+    type=click.IntRange(1, 2),
+    default=1,
+    show_default=True,
+    help="Columns of the paper that tables.tex fits.",
+)
+@click.option("--wide", is_flag=True, help="All measures, as far as they fit.")
 @click.option("--json", "as_json", is_flag=True, help="Print results.json of what the report is made from.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of results.json.")
 def command(
@@ -44,6 +52,7 @@ def command(
     test: str | None,
     weight: str | None,
     margin: float | None,
+    columns: int,
     wide: bool,
     as_json: bool,
     schema: bool,
@@ -52,8 +61,7 @@ def command(
     from chunkers.errors import UsageError
     from chunkers.plugins import nearest
     from evaluation.report.build import write_report
-    from evaluation.report.terminal import render_table
-    from evaluation.report.verdict import verdict
+    from evaluation.report.terminal import answer, render_table
     from evaluation.results.comparisons import with_statistics
     from evaluation.results.document import results_schema, to_json
     from evaluation.results.folder import check_output, read_results, write_results
@@ -84,7 +92,7 @@ def command(
     if len(parts) > 1:
         check_output(target, config=results.config)
         write_results(results, target)
-    made = write_report(results, target)
+    made = write_report(results, target, columns=columns)
     if as_json:
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
         return
@@ -92,5 +100,5 @@ def command(
 
     output = console(200 if wide else 100)
     output.print(render_table(results, wide=wide))
-    output.print(verdict(results), markup=False, highlight=False)
+    output.print(answer(results, wide=wide), markup=False, highlight=False)
     click.echo("\n" + " · ".join(str(path) for path in made))

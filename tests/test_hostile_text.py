@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkers.plain_text import csv_cell, one_line, shown
-from evaluation.report.documents import _md, _tex
+from evaluation.report.documents import _md
+from evaluation.report.latex import tex
 from evaluation.results.folder import read_results
 
 ROOT = Path(__file__).parents[1]
@@ -86,11 +87,11 @@ def test_a_message_has_no_commands_in_it(chunkbench: Command, tmp_path: Path, na
 @pytest.mark.parametrize("text", ["a\nb", "a\u2028b", "\x1b[2Jx", "| a", "\\end{document}", "<b>", "a\rb"])
 def test_documents_hold_it_on_one_line(text: str) -> None:
     """A line end would end a table's row, and a command would act where the file is shown."""
-    for made in (_md(text), _tex(text)):
+    for made in (_md(text), tex(text)):
         assert len(made.splitlines()) == 1
         assert "\x1b" not in made
     assert "|" not in _md(text).replace("\\|", "")
-    assert "\\end" not in _tex(text)
+    assert "\\end" not in tex(text)
 
 
 def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:

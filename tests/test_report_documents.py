@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import itertools
+import re
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +14,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from evaluation.report.documents import comparisons_csv, csv_text, latex, markdown
-from evaluation.report.terminal import render_table
+from evaluation.report.documents import comparisons_csv, csv_text, markdown
+from evaluation.report.latex import latex
+from evaluation.report.terminal import answer, render_table
+from evaluation.report.verdict import sentences, verdict
 from evaluation.report.view import views
 from evaluation.results.types import Results
 
@@ -34,8 +38,9 @@ def test_the_table_fits_a_hundred_columns_even_with_long_names() -> None:
     assert max(len(line) for line in text.splitlines()) <= 100
     # Only the interval "low…high" holds an ellipsis, between digits: nothing was cut off.
     assert all(f"{text[k - 1]}{text[k + 1]}".isdigit() for k, character in enumerate(text) if character == "…")
-    squeezed = "".join(line.split("  ")[0].strip() for line in text.splitlines())
-    assert "unit=tokens" in squeezed
+    assert all(part in text for part in ("peers.some-library:", "model=very-long-name,", "unit=tokens"))
+    endless = _printed(simulated_results(names=["x" * 90, "b"], edges=(0.1, 0.0)), width=80)
+    assert endless.count("x") >= 90
 
 
 def test_rows_are_sorted_and_the_best_is_starred_without_colour() -> None:
@@ -80,11 +85,67 @@ def test_latex_escapes_and_closes_what_it_opens() -> None:
     """The tables balance, and special characters of names are escaped."""
     results = simulated_results(names=["a_b:x=50%", "c&d"], edges=(0.1, 0.0))
     text = latex(results, views(results))
-    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 2
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") >= 2
     assert r"a\_b:x=50\%" in text
     assert r"c\&d" in text
-    for row in [line for line in text.splitlines() if line.endswith(r"\\")]:
-        assert row.replace(r"\&", "").count("&") in (8, 7)
+    for table in text.split(r"\begin{table}")[1:]:
+        rows = [line.replace(r"\&", "") for line in table.splitlines() if line.endswith(r"\\")]
+        assert len({row.count("&") for row in rows}) == 1
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_latex_pieces_hold_every_number_once_and_no_path(columns: int) -> None:
+    """A table that is too wide becomes several, each with the chunkers, a label of its own and no machine's path."""
+    names = ["/home/me/lab/my_chunker.py:Mine,size=1000,overlap=5", "fixed-lines:lines=50"]
+    results = simulated_results(names=names, edges=(0.1, 0.0))
+    (view,) = views(results)
+    text = latex(results, [view], columns=columns)
+    assert "home" not in text
+    assert r"my\_chunker.py:" in text
+    labels = re.findall(r"\\label\{([^}]*)\}", text)
+    assert len(labels) == len(set(labels)) == text.count(r"\begin{tabular}")
+    assert "Shares in points of 100" in text
+    for name in view.fair:
+        value = f"{100 * (view.rows[0].mean(name) or 0.0):.1f}"
+        assert value in text
+    assert len(labels) > (2 if columns == 2 else 1)
+
+
+@functools.cache
+def _long_names(retrievers: tuple[str, ...]) -> Results:
+    names = ["a-chunker-with-a-long-name:size=1000,overlap=50", "fixed-lines:lines=50", "c", "d"]
+    return simulated_results(names=names, retrievers=retrievers)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_screen_fits_any_width_and_breaks_no_word(width: int, wide: bool) -> None:  # noqa: FBT001 - parametrized
+    """No line is wider than the terminal, every part of a name is whole, and columns that are left out are named."""
+    for retrievers in (("dense",), ("dense", "bm25", "hybrid")):
+        results = _long_names(retrievers)
+        text = _printed(results, width=width, wide=wide)
+        assert max(map(len, text.splitlines())) <= width
+        for part in ("a-chunker-with-a-long-name:", "size=1000,", "overlap=50", "fixed-lines:lines=50"):
+            assert part in text
+        measures = [name for view in views(results) for name in view.measures] if wide else []
+        words = text.replace("\n", " ")
+        for name in measures:
+            label, _, cut = name.partition("@")
+            assert f"@{cut}" in words
+            assert label in words
+
+
+def test_many_settings_have_a_short_answer() -> None:
+    """Of four settings and more each has its first sentence; --wide has all of them."""
+    few, many = (
+        simulated_results(retrievers=names) for names in (("dense", "bm25"), ("dense", "bm25", "mmr", "hybrid"))
+    )
+    assert answer(few) == verdict(few)
+    assert answer(many, wide=True) == verdict(many)
+    short = answer(many)
+    assert len(short) < len(verdict(many)) / 2
+    for view in views(many):
+        assert f"{view.setting.title}: {sentences(view)[0]}" in short
 
 
 def test_csv_is_unrounded_and_reads_back() -> None:

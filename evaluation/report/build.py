@@ -6,20 +6,24 @@ from pathlib import Path
 
 from chunkers.errors import UsageError
 from evaluation.atomic import replace_text
-from evaluation.report.documents import comparisons_csv, csv_text, latex, markdown
+from evaluation.report.documents import comparisons_csv, csv_text, markdown
 from evaluation.report.formats import writable
+from evaluation.report.latex import latex
 from evaluation.report.page import page
 from evaluation.report.view import views
 from evaluation.results.types import Results
 
 
-def write_report(results: Results, out_dir: Path) -> list[Path]:
-    """Write report.html, summary.md, tables.tex, table.csv and comparisons.csv, and return their paths."""
+def write_report(results: Results, out_dir: Path, *, columns: int = 1) -> list[Path]:
+    """Write report.html, summary.md, tables.tex, table.csv and comparisons.csv, and return their paths.
+
+    ``columns`` is how many a page of the paper has for which tables.tex is made.
+    """
     found = views(results)
     made = {
         "report.html": page(results),
         "summary.md": markdown(results, found),
-        "tables.tex": latex(results, found),
+        "tables.tex": latex(results, found, columns=columns),
         "table.csv": csv_text(found),
         "comparisons.csv": comparisons_csv(found),
     }

@@ -1,4 +1,4 @@
-"""Tables to paste elsewhere: Markdown, LaTeX and CSV."""
+"""Tables to paste elsewhere: Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -32,10 +32,6 @@ WHY_NOT_COMPARABLE = (
     "from row to row. These numbers compare with the literature, not with each other: read each beside its chance "
     "level in brackets, the score of a random ranking of the same chunks."
 )
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\ldots{}"}
-_LATEX |= {character: "\\" + character for character in "&%$#_{}"}
-_LATEX |= {"–": "--", "\N{MINUS SIGN}": "$-$", "★": r"$\star$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$"}
-_LATEX |= {"●": r"$\bullet$", "≈": r"$\approx$"}
 
 
 def markdown(results: Results, views: list[View]) -> str:
@@ -62,16 +58,6 @@ def markdown(results: Results, views: list[View]) -> str:
         if view.failed:
             parts += ["### Failed", *(f"- {_md(cell.key.chunker)}: {_md(cell.reason)}" for cell in view.failed)]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def latex(results: Results, views: list[View]) -> str:
-    """Return booktabs tables; needs \\usepackage{booktabs} and, for baseline marks, amssymb."""  # noqa: D301 - one escape
-    overview = overall_table(results)
-    tables = [] if overview is None else [_latex_table(overview, overview.title)]
-    for view in (each for each in views if each.rows):
-        found = (ranking_table(view), kind_table(view), published_table(view) if view.published else None)
-        tables += [_latex_table(table, f"{table.title}: {view.setting.title}") for table in found if table is not None]
-    return "% needs booktabs and amssymb\n" + "\n".join(tables)
 
 
 def csv_text(views: list[View]) -> str:
@@ -111,22 +97,3 @@ def _markdown_table(table: Table) -> str:
         cells = [f"**{_md(cell)}**" if (r, c) in table.best else _md(cell) for c, cell in enumerate(row)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def _tex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in " ".join(shown(text).splitlines()))
-
-
-def _latex_table(table: Table, caption: str) -> str:
-    columns = "".join("l" if k in table.words else "r" for k in range(len(table.header)))
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(caption)}}}"]
-    lines += [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(map(_tex, table.header)) + r" \\",
-        r"\midrule",
-    ]
-    for r, row in enumerate(table.rows):
-        cells = [rf"\textbf{{{_tex(cell)}}}" if (r, c) in table.best else _tex(cell) for c, cell in enumerate(row)]
-        lines.append(" & ".join(cells) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])

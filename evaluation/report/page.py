@@ -10,6 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from evaluation.report.cautions import cautions
+from evaluation.report.cost_figures import cost_figures
 from evaluation.report.costs import cost_legend, cost_table, index_sentences
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import pack
@@ -95,7 +96,7 @@ def _section(view: View, results: Results) -> dict[str, Any]:
         "kinds": kind_table(view),
         "cost": cost_table(view),
         "cost_legend": cost_legend(view),
-        "figures": [(title, figure) for title, figure in figures if figure is not None],
+        "figures": [*((title, figure) for title, figure in figures if figure is not None), *cost_figures(view)],
         "panels": [one for one in panels if one is not None],
         "published": published_table(view) if view.published else None,
         "comparisons": comparison_table(view),

@@ -59,7 +59,8 @@ def forest_figure(view: View) -> Figure | None:
         difference, low, high = (factor * getattr(found, name) for name in ("difference", "low", "high"))
         said = score(view.headline, found.difference, signed=True)
         answer = f"{found.better} is better" if found.better else found.decision
-        note = f"{said}, {answer}"
+        verdict = ("better" if found.better == row.chunker else "worse") if found.better else found.decision
+        note = f"{said}, {verdict}"
         rows.append(
             Difference(view.marks[row.chunker], row.chunker, difference, low, high, shown=found.shown, note=note)
         )
