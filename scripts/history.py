@@ -71,11 +71,30 @@ def list_runs(*, last: int | None, place: Path, as_json: bool) -> None:
     if as_json:
         _json({"runs": rows, "skipped": [*damaged, *torn]})
     else:
-        for row in rows:
-            commits = ", ".join(str(commit)[:10] for commit in row["commits"].values() if commit) or "-"
-            mark = "*" if row["baseline"] else " "
-            click.echo(f"{mark}{row['run']:>5}  {row['time']}  {commits:<12}  {row['headline']}")
+        for line in _columns([_HEADER, *map(_run_words, rows)]) if rows else ():
+            click.echo(line)
+        if any(row["baseline"] for row in rows):
+            click.echo("* is the baseline that later runs are compared with")
     _skipped([*damaged, *torn])
+
+
+_HEADER = ("", "run", "time", "commit", "against", "exit", "found")
+
+
+def _run_words(row: dict[str, Any]) -> tuple[str, ...]:
+    commits = ", ".join(str(commit)[:12] for commit in row["commits"].values() if commit) or "-"
+    known = (row[name] for name in ("compared_with", "exit_code"))
+    against, code = ("-" if value is None else str(value) for value in known)
+    return ("*" if row["baseline"] else "", str(row["run"]), row["time"], commits, against, code, row["headline"])
+
+
+def _columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return rows as lines whose columns stand below each other; the last one is as long as it is."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+    return [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in rows
+    ]
 
 
 @command.command(epilog="\b\nExample:\n  chunkbench history show 12")

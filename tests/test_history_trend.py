@@ -12,7 +12,7 @@ from test_history_folder import store
 
 from chunkers.errors import UsageError
 from evaluation.history.folder import History
-from evaluation.history.trend import Point, Series, check_measure, trends
+from evaluation.history.trend import Note, Point, Series, check_measure, trends
 from evaluation.history.trend_figure import trend_figure
 from evaluation.history.trend_page import _figures
 from evaluation.report.figures.marks import marks
@@ -33,6 +33,7 @@ def series(chunker: str, means: list[float], *, half: float | None = 0.05, **mar
             "c0ffee",
             marks.get("broken") == place,
             "regression" if marks.get("regression") == place else "no change",
+            None if half is None or place == 0 else (means[0] - half, means[0] + half),
         )
         for place, (run, mean) in enumerate(enumerate(means, 2))
     ]
@@ -47,9 +48,10 @@ ROWS = [
     *(series(f"low-{number}", [0.25, 0.25, 0.25, 0.16]) for number in range(3)),
     *(series(f"high-{number}", [0.25, 0.25, 0.25, 0.66]) for number in range(3)),
 ]
+NOTES = [Note(3, "accepted", "me: <b>"), Note(9, "accepted", "later"), Note(5, "changed", "package x was 1 and is 2")]
 MARKS = marks(row.key.chunker for row in ROWS)
 DRAWN = {
-    f"trend-{kind}": trend_figure(ROWS, MARKS, baselines=[3, 9], narrow=kind == "narrow") for kind in ("wide", "narrow")
+    f"trend-{kind}": trend_figure(ROWS, MARKS, notes=NOTES, narrow=kind == "narrow") for kind in ("wide", "narrow")
 }
 
 
@@ -67,21 +69,34 @@ def test_what_is_drawn_is_what_is_known(name: str) -> None:
     def drawn(tag: str, kind: str) -> list[ET.Element]:
         return [each for each in root.iter(tag) if kind in each.get("class", "").split()]
 
-    (accepted,) = drawn("line", "dashed")
+    accepted, changed = drawn("line", "dashed")
+    titles = [each.text for each in root.iter("title")]
+    assert titles[:2] == ["accepted: me: <b>", "changed: package x was 1 and is 2"]
+    assert changed.get("x1") == changed.get("x2")
     lines = [re.findall(r"-?[\d.]+", path.get("d", "")) for path in drawn("path", "line")]
     assert len(lines) == len(ROWS) + 1, "one of them is cut in two"
     assert accepted.get("x1") == accepted.get("x2")
     assert float(accepted.get("x1", "")) == pytest.approx(float(lines[0][2]), abs=0.1), "at the second of the runs"
-    assert len(drawn("path", "band")) == 2, (
-        "one point is no band, no interval is none, and from the fourth on there is none"
-    )
+    assert len(drawn("path", "band")) == 2, "no interval is no band, and from the fourth on there is none"
     assert len(drawn("g", "hollow")) == 1, "the regression"
+
+
+def test_noise_does_not_look_like_a_collapse() -> None:
+    """What chance does is at most a third of the drawing, and a share is drawn over ten points at least."""
+    for half in (0.0005, 0.02, 0.1):
+        drawing = trend_figure([series("cast", [0.6, 0.6, 0.6], half=half)], marks(["cast"]))
+        root = ET.fromstring(drawing)  # noqa: S314 - our own drawing
+        (band,) = [each for each in root.iter("path") if "band" in each.get("class", "")]
+        heights = [float(y) for _, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", band.get("d", ""))]
+        high = float(root.get("height", "")) - 60
+        assert max(heights) - min(heights) <= high / 3 + 0.5
+        assert max(heights) - min(heights) <= high * 2 * half / 0.1 + 0.5
 
 
 def test_many_runs_have_few_numbers_and_no_dots() -> None:
     """From 41 runs on only what was found has a mark; whole numbers name runs."""
     for runs, dots in ((40, 40), (41, 0)):
-        root = ET.fromstring(trend_figure([series("cast", [0.5] * runs)], marks(["cast"]), baselines=[]))  # noqa: S314 - our own drawing
+        root = ET.fromstring(trend_figure([series("cast", [0.5] * runs)], marks(["cast"])))  # noqa: S314 - our own drawing
         # The disc at the end is beside the drawing, with the name.
         assert len([each for each in root.iter("circle") if each.get("r") == "3"]) == dots
         words = [each.text or "" for each in root.iter("text")]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
+from evaluation.history.comparison import limits_of
 from evaluation.history.folder import DamagedRunError, History
-from evaluation.history.origins import match_cells
+from evaluation.history.origins import all_differences, match_cells
 from evaluation.history.record import RunRecord
-from evaluation.report.formats import sparkline
+from evaluation.report.formats import is_share, sparkline
 from evaluation.types import CellKey
 
 
@@ -29,6 +30,16 @@ class Point(NamedTuple):
     """Whether the scores cannot be compared with those of the point before."""
     verdict: str
     """What that night said of it against its baseline."""
+    quiet: tuple[float, float] | None = None
+    """Between which values that night would have called it no change: what chance does."""
+
+
+class Note(NamedTuple):
+    """What happened at a run beside the scores."""
+
+    run: int
+    label: str
+    words: str
 
 
 @dataclass(frozen=True)
@@ -50,10 +61,11 @@ class Series:
 
 
 class Trends(NamedTuple):
-    """All series, and a line for each run that had to be skipped."""
+    """All series, what changed underneath from run to run, and a line for each run that had to be skipped."""
 
     series: list[Series]
     skipped: list[str]
+    changes: list[Note]
 
 
 def trends(history: History, measures: Sequence[str], *, last: int | None = None) -> Trends:
@@ -62,6 +74,7 @@ def trends(history: History, measures: Sequence[str], *, last: int | None = None
     runs = runs[-last:] if last else runs
     points: dict[tuple[CellKey, str], list[Point]] = {}
     previous: RunRecord | None = None
+    changes: list[Note] = []
     for run in runs:
         try:
             cells = history.means(run)
@@ -69,8 +82,9 @@ def trends(history: History, measures: Sequence[str], *, last: int | None = None
             skipped.append(str(error))
             continue
         blocked = _blocked(run, previous)
-        verdicts = {
-            (CellKey(*(row[name] for name in CellKey._fields)), row["measure"]): row["verdict"]
+        changes += _changes(run, previous)
+        findings = {
+            (CellKey(*(row[name] for name in CellKey._fields)), row["measure"]): row
             for row in run.night.get("findings", [])
         }
         for cell in cells:
@@ -80,12 +94,30 @@ def trends(history: History, measures: Sequence[str], *, last: int | None = None
                 if cell["status"] != "ok" or not found or found["mean"] is None:
                     continue
                 commit = str(run.sources.get(key.dataset, {}).get("commit") or "")
-                verdict = verdicts.get((key, measure), "")
+                finding = findings.get((key, measure), {})
                 values = (found["mean"], found["low"], found["high"])
-                point = Point(run.number, run.time, *values, commit, key in blocked, verdict)
+                verdict, quiet = finding.get("verdict", ""), _quiet(finding, run)
+                point = Point(run.number, run.time, *values, commit, key in blocked, verdict, quiet)
                 points.setdefault((key, measure), []).append(point)
         previous = run
-    return Trends([Series(key, measure, tuple(found)) for (key, measure), found in points.items()], skipped)
+    series = [Series(key, measure, tuple(found)) for (key, measure), found in points.items()]
+    return Trends(series, skipped, changes)
+
+
+def _changes(run: RunRecord, previous: RunRecord | None) -> list[Note]:
+    """Return one note of what changed underneath since the run before: chunkers, models, packages, not the code."""
+    found = [each.words for each in all_differences(run, previous) if each.kind != "dataset"] if previous else []
+    return [Note(run.number, "changed", "; ".join(found))] if found else []
+
+
+def _quiet(finding: Mapping[str, Any], run: RunRecord) -> tuple[float, float] | None:
+    """Return the values at which the night would have found nothing: its own interval's width, or the least effect."""
+    before, low, high = (finding.get(name) for name in ("before", "low", "high"))
+    if before is None or low is None or high is None:
+        return None
+    least = limits_of(run.config).minimum_effect * (1.0 if is_share(finding["measure"]) else abs(before))
+    half = max((high - low) / 2, least)
+    return before - half, before + half
 
 
 def known_measures(history: History) -> list[str]:

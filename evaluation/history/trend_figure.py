@@ -1,29 +1,31 @@
-"""A measure over the runs as a drawing: a line and a band per chunker, marks where something was found."""
+"""A measure over the runs as a drawing: a line per chunker, a band of what chance does, marks for what was found."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from markupsafe import Markup
 
-from evaluation.history.trend import Point, Series
+from evaluation.history.trend import Note, Point, Series
 from evaluation.report.figures import svg
 from evaluation.report.figures.marks import Mark
-from evaluation.report.formats import scale
+from evaluation.report.formats import is_share, scale
 
 _Scale = Callable[[float], float]
 _LEFT, _TOP, _BOTTOM, _LABELS = 46.0, 14.0, 46.0, 232.0
 BANDS = 3
 """More bands than this hide each other; the table has the rest."""
+_LEAST_SHARE = 10.0
+"""Points of a share that the drawing is high, at least."""
 _DOTS = 40
 """With more runs than this a dot per run is a blot."""
 
 
 def trend_figure(
-    rows: Sequence[Series], marks: Mapping[str, Mark], *, baselines: Sequence[int], narrow: bool = False
+    rows: Sequence[Series], marks: Mapping[str, Mark], *, notes: Sequence[Note] = (), narrow: bool = False
 ) -> Markup:
-    """Draw the series of one measure; runs stand in the order of their numbers, accepted ones have a dashed line."""
+    """Draw the series of one measure; runs stand in the order of their numbers, and what happened at one is written."""
     width = svg.NARROW if narrow else svg.WIDE
     height = max(260.0 if narrow else 340.0, 19.0 * len(rows) + _TOP + _BOTTOM + 8)
     edge, base = width - (40 if narrow else _LABELS), height - _BOTTOM
@@ -39,7 +41,7 @@ def trend_figure(
     for value in _run_ticks(runs, 4 if narrow else 8):
         parts += [svg.text(x(value), base + 18, f"{value:g}", class_="tick", anchor="middle")]
     parts += [svg.text((_LEFT + edge) / 2, height - 8, "run", class_="tick", anchor="middle")]
-    parts += [svg.line(x(run), _TOP, x(run), base, class_="zero dashed") for run in baselines if run in runs]
+    parts += _notes([note for note in notes if note.run in runs], x, base, edge)
     for place, row in reversed(list(enumerate(rows))):
         mark = marks[row.key.chunker]
         for piece in _pieces(row.points):
@@ -58,13 +60,29 @@ def trend_figure(
 
 
 def _range(rows: Sequence[Series], factor: float) -> tuple[float, float]:
-    """Return the least and greatest value that is drawn, with some air."""
+    """Return what is drawn, at least three times as much as chance does: noise must not look like a collapse."""
     values = [factor * point.mean for row in rows for point in row.points]
-    for row in rows[:BANDS]:
-        values += [factor * edge for point in row.points for edge in (point.low, point.high) if edge is not None]
+    quiet = [point.quiet for row in rows for point in row.points if point.quiet]
+    values += [factor * edge for pair in quiet for edge in pair]
     low, high = min(values), max(values)
-    air = 0.06 * (high - low) or 1.0
+    least = _LEAST_SHARE if is_share(rows[0].measure) else 0.2 * max(abs(low), abs(high))
+    least = max([least, *(3 * factor * (pair[1] - pair[0]) for pair in quiet)])
+    air = max(0.06 * (high - low), (least - (high - low)) / 2) or 1.0
     return low - air, high + air
+
+
+def _notes(notes: Sequence[Note], x: _Scale, base: float, edge: float) -> list[Markup]:
+    """Return a dashed line for each run at which something happened; its words are written where there is room."""
+    parts, free = [], 0.0
+    for run, held in groupby(sorted(notes), key=lambda note: note.run):
+        told = list(held)
+        label = ", ".join(dict.fromkeys(note.label for note in told))
+        title = svg.tag("title", "; ".join(f"{note.label}: {note.words}" for note in told))
+        parts += [svg.tag("g", title, svg.line(x(run), _TOP, x(run), base, class_="zero dashed"))]
+        if x(run) >= free and x(run) + 6.5 * len(label) < edge + 40:
+            parts += [svg.text(x(run) + 3, _TOP + 9, label, class_="tick halo")]
+            free = x(run) + 6.5 * len(label) + 8
+    return parts
 
 
 def _run_ticks(runs: Sequence[int], about: int) -> list[float]:
@@ -84,11 +102,12 @@ def _pieces(points: Sequence[Point]) -> list[list[Point]]:
 
 
 def _band(piece: Sequence[Point], x: _Scale, y: _Scale, factor: float, mark: Mark) -> list[Markup]:
-    known = [point for point in piece if point.low is not None and point.high is not None]
+    """Return what chance does at each run: between these values the night would have found nothing."""
+    known = [(point.run, *point.quiet) for point in piece if point.quiet]
     if len(known) < 2:
         return []
-    upper = [(x(point.run), y(factor * (point.high or 0.0))) for point in known]
-    lower = [(x(point.run), y(factor * (point.low or 0.0))) for point in known]
+    upper = [(x(run), y(factor * high)) for run, _, high in known]
+    lower = [(x(run), y(factor * low)) for run, low, _ in known]
     return [svg.path([*upper, *reversed(lower)], class_=f"band {mark.colour_class}", closed=True)]
 
 

@@ -11,7 +11,7 @@ from evaluation.history.accepted import acceptances
 from evaluation.history.comparison import measures_of
 from evaluation.history.folder import History
 from evaluation.history.record import RunRecord
-from evaluation.history.trend import Series, trends
+from evaluation.history.trend import Note, Series, trends
 from evaluation.history.trend_figure import trend_figure
 from evaluation.report.figures.marks import Mark, marks
 from evaluation.report.formats import is_share, lower_is_better, score, span, unit_words
@@ -35,10 +35,12 @@ def trend_page(history: History, *, measures: Sequence[str] = ()) -> str:
     chosen = list(measures) or (measures_of(runs[-1].config) if runs else [])
     found = trends(history, chosen)
     accepted = acceptances(history).given
+    notes = [*found.changes, *(Note(one.run, "accepted", f"{one.who}: {one.why}") for one in accepted)]
     return template("trend.html", "evaluation.history").render(
         **dressing(),
         glossary=Glossary.of(chosen),
-        figures=_figures(found.series, _marks(runs), [one.run for one in accepted]),
+        figures=_figures(found.series, _marks(runs), notes),
+        changes=list(reversed(found.changes)),
         runs=[_row(run) for run in reversed(runs[-_NEWEST:])],
         accepted=[one._asdict() for one in reversed(accepted)],
         skipped=found.skipped,
@@ -51,7 +53,7 @@ def _marks(runs: Sequence[RunRecord]) -> dict[str, Mark]:
     return marks(name for run in newest_first for name in (*run.config.chunkers, *(c.key.chunker for c in run.cells)))
 
 
-def _figures(series: Sequence[Series], drawn: Mapping[str, Mark], baselines: Sequence[int]) -> list[tuple[str, Figure]]:
+def _figures(series: Sequence[Series], drawn: Mapping[str, Mark], notes: Sequence[Note]) -> list[tuple[str, Figure]]:
     groups: dict[tuple[str, str, str, str], list[Series]] = {}
     for one in series:
         key = one.key
@@ -60,7 +62,7 @@ def _figures(series: Sequence[Series], drawn: Mapping[str, Mark], baselines: Seq
     for (measure, *setting), rows in groups.items():
         sign = 1 if lower_is_better(measure) else -1
         rows.sort(key=lambda row: (sign * row.points[-1].mean, row.key.chunker))
-        wide, narrow = (trend_figure(rows, drawn, baselines=baselines, narrow=narrow) for narrow in (False, True))
+        wide, narrow = (trend_figure(rows, drawn, notes=notes, narrow=narrow) for narrow in (False, True))
         unit = (
             "in points of 100"
             if is_share(measure)
@@ -69,9 +71,10 @@ def _figures(series: Sequence[Series], drawn: Mapping[str, Mark], baselines: Seq
             else "as it is"
         )
         caption = (
-            f"Mean {measure} of each run, {unit}, with 95 % intervals of the leading chunkers. A dashed line is an "
-            "accepted run; a line is cut where runs cannot be compared; a numbered disc on a line is a change that the "
-            "night called real, hollow for the worse. Runs stand in the order of their numbers."
+            f"Mean {measure} of each run, {unit}. A band is what chance does: inside it a night finds nothing; the "
+            "leading chunkers have one. A dashed line is a run that was accepted or at which something changed "
+            "underneath; a line is cut where runs cannot be compared; a numbered mark on a line is a change that the "
+            "night called real, hollow for the worse. Chunkers have the marks of the newest report."
         )
         figures.append((f"{measure} · {' · '.join(setting)}", Figure(wide, narrow, caption, _table(rows))))
     return figures

@@ -1,0 +1,71 @@
+"""Messages of a night: every form has a text and links, names what moved, and mentions nobody; every exit has one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from conftest import Command
+from test_history_gate import KEY, SCORES, STAGES, found, night, record
+
+from evaluation.history.comparison import Night
+from evaluation.history.notice import Form, failure_notice, night_notice
+from scripts.nightly import FORMS
+
+HOSTILE = "<!channel> *a* [b](c) `d`"
+
+
+def _regression() -> Night:
+    worse = found(night({KEY: SCORES - 0.1}), night({KEY: SCORES}))
+    return Night(record(STAGES), record(STAGES), findings=(worse,))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_names_the_regression_and_links_to_the_report(form: Form) -> None:
+    """The text holds the verdict, the chunker, both means and the address of the run's report."""
+    message = night_notice(_regression(), form, url="https://ci.example/history/")
+    assert "regression: cast in ndcg@10" in message["text"]
+    assert "→" in message["text"]
+    assert "https://ci.example/history/runs/00001/report.html" in message["text"]
+    assert "https://ci.example/history/trend.html" in json.dumps(message)
+    json.dumps(message, allow_nan=False)
+
+
+def test_without_an_address_links_are_relative() -> None:
+    """Nothing is made up: a chat gets no link that leads nowhere, a program gets the way from the history folder."""
+    assert night_notice(_regression(), "json")["links"]["report"] == "runs/00001/report.html"
+    assert "http" not in json.dumps(night_notice(_regression(), "slack"))
+    assert night_notice(_regression(), "teams")["attachments"][0]["content"]["actions"] == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_night_that_broke_off_says_so_and_mentions_nobody(form: Form) -> None:
+    """The reason is text wherever it goes: no mention in Slack, no markup in Teams or GitHub."""
+    message = failure_notice(HOSTILE, form, exit_code=2)
+    assert "exit 2" in message["text"]
+    if form == "slack":
+        assert "<!channel>" not in json.dumps(message)
+    if form == "teams":
+        block = message["attachments"][0]["content"]["body"][1]["text"]
+        assert r"\<!channel\> \*a\* \[b\](c) \`d\`" in block
+    if form == "github":
+        assert f"```\n{HOSTILE}\n```" in message["body"]
+
+
+def test_a_usage_error_leaves_its_message_and_its_code(chunkbench: Command, tmp_path: Path) -> None:
+    """Last night's news is not sent again: the file holds what went wrong tonight."""
+    out, file = tmp_path / "night.json", tmp_path / "night.toml"
+    out.write_text("old", "utf-8")
+    file.write_text('chunkers = ["no-such-chunker"]\n', "utf-8")
+    done = chunkbench("nightly", file, "--summary", out, "--notify", "slack")
+    assert done.code == 2
+    said = json.loads(out.read_text("utf-8"))
+    assert "no-such-chunker" in said["text"]
+    assert "exit 2" in said["text"]
+
+
+def test_the_forms_of_the_command_are_those_of_the_message() -> None:
+    """They are written out once more for --help, which loads nothing heavy."""
+    assert get_args(Form) == FORMS
