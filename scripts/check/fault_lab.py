@@ -1,0 +1,231 @@
+"""A small experiment whose runs are forks of this process, disturbed at an exact place of the code."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple, NoReturn
+
+_WORDS = ("apple", "bolt", "candle", "drum", "engine", "flask")
+_MODULE = '''"""Things about the {word}."""
+
+
+def make_{word}(size, colour):
+    """Return a {word} of the size and colour."""
+    parts = [size, colour]
+    for part in parts:
+        if not part:
+            raise ValueError("a {word} lacks a part")
+    return parts
+
+
+class {title}Shop:
+    """Sells every {word}."""
+
+    def sell(self, count):
+        """Take the {word} off the shelf."""
+        self.shelf -= count
+        return self.shelf
+'''
+
+
+class Window(NamedTuple):
+    """A function of the code, by its file and name; while it runs, the window is open."""
+
+    name: str
+    file: str
+    function: str
+
+
+class Disturbance(NamedTuple):
+    """What happens when the window has seen so many calls; ``act`` runs inside the disturbed process."""
+
+    window: Window
+    at: int
+    act: Callable[[], None]
+
+
+class Ended(NamedTuple):
+    """How a run ended: its code (negative for a signal), what it said, what it printed, calls inside the window."""
+
+    code: int
+    err: str
+    out: str
+    calls: int
+
+    @property
+    def in_order(self) -> bool:
+        """Whether an end without success is one that a user understands."""
+        return "Traceback" not in self.err and self.code in (0, 1, 2, 3, 130)
+
+
+class Limits(NamedTuple):
+    """What the run is short of."""
+
+    largest_file: int | None = None
+    files: int | None = None
+    more_memory: int | None = None
+    """Bytes on top of what the process has when it starts."""
+    user: int | None = None
+
+
+def make_experiment(root: Path) -> None:
+    """Write a repository of some files, its annotations, and an experiment with a history."""
+    code = root / "code"
+    code.mkdir(parents=True)
+    rows = []
+    for word in _WORDS:
+        (code / f"{word}.py").write_text(_MODULE.format(word=word, title=word.title()), "utf-8")
+        for number, (first, last) in enumerate(((4, 10), (13, 19)), start=1):
+            row = {"query_id": f"{word}{number}", "query": f"{('make', 'sell')[number - 1]} the {word}", "repo": "code"}
+            rows.append({**row, "file": f"{word}.py", "start_line": first, "end_line": last, "relevance": 1})
+    (root / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (root / "x.toml").write_text(
+        f'datasets = ["annotations:path={root}/gold.jsonl,root={code}"]\n'
+        'chunkers = ["fixed-lines:lines=5", "cast:size=120"]\n'
+        'retrievers = ["bm25", "dense"]\nembedders = ["hashing:dimensions=64"]\n'
+        'measures = ["ndcg@5", "recall@400tok"]\nheadline = "ndcg@5"\nflips = 100\n'
+        f'[run]\nengine = "serial"\n[nightly]\nhistory = "history"\nkeep = 2\n',
+        "utf-8",
+    )
+
+
+def load_modules(arguments: Sequence[object], *, cache: Path, note: Path) -> None:
+    """Import what a run of the command imports, so that its forks need not."""
+    run(arguments, cache=cache, modules=note)
+    for name in note.read_text("utf-8").split("\n"):
+        with contextlib.suppress(Exception):  # some are made by others and cannot be imported by name
+            importlib.import_module(name)
+
+
+def run(
+    arguments: Sequence[object],
+    *,
+    cache: Path,
+    disturbance: Disturbance | None = None,
+    limits: Limits | None = None,
+    modules: Path | None = None,
+) -> Ended:
+    """Run `chunkbench` once, in a fork of this process, and return how it ended; ``modules`` gets what it imported."""
+    pipes = [os.pipe() for _ in range(3)]
+    child = os.fork()
+    if not child:
+        _become(list(map(str, arguments)), cache, disturbance, limits or Limits(), [say for _, say in pipes], modules)
+    texts = []
+    for _, say in pipes:
+        os.close(say)
+    _, status = os.waitpid(child, 0)
+    for hear, _ in pipes:
+        os.set_blocking(hear, False)  # what a killed run has started may hold the other end
+        with open(hear, "rb") as said:  # noqa: PTH123 - a descriptor, not a path
+            texts.append((said.read() or b"").decode("utf-8", "replace"))
+    out, err, calls = texts
+    return Ended(os.waitstatus_to_exitcode(status), err, out, int(calls.rpartition(" ")[2] or 0))
+
+
+def _become(  # noqa: PLR0917 - what a fork inherits
+    arguments: list[str],
+    cache: Path,
+    disturbance: Disturbance | None,
+    limits: Limits,
+    pipes: list[int],
+    modules: Path | None,
+) -> NoReturn:
+    from scripts.cli import main
+
+    code = 70
+    watch = _Watch(disturbance, pipes[2]) if disturbance else None
+    try:
+        os.dup2(pipes[0], 1)
+        os.dup2(pipes[1], 2)
+        for pipe in pipes[:2]:
+            # A report is longer than a pipe holds, and nobody reads before the end.
+            with contextlib.suppress(OSError):
+                _enlarge(pipe)
+        sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), "utf-8", write_through=True)
+        sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb", closefd=False), "utf-8", write_through=True)
+        os.environ["CHUNKBENCH_CACHE"] = str(cache)
+        sys.argv = ["chunkbench", *arguments]
+        _limit(limits)
+        sys.setprofile(watch)
+        main()
+    except SystemExit as end:
+        code = int(end.code or 0)
+    except BaseException:  # noqa: BLE001 - a fork may never go on as its parent
+        import traceback
+
+        sys.setprofile(None)
+        traceback.print_exc()
+    finally:
+        sys.setprofile(None)
+        if watch:
+            watch.tell()
+        if modules:
+            modules.write_text("\n".join(sys.modules), "utf-8")
+        os._exit(code)
+
+
+def _enlarge(pipe: int) -> None:
+    import fcntl
+
+    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 2**20)
+
+
+def _limit(limits: Limits) -> None:
+    if limits.largest_file is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limits.largest_file,) * 2)
+    if limits.files is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limits.files,) * 2)
+    if limits.more_memory is not None:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + limits.more_memory,) * 2)
+    if limits.user is not None:
+        os.setgid(limits.user)
+        os.setuid(limits.user)
+
+
+class _Watch:
+    """Counts calls while a window is open, and acts at one of them."""
+
+    def __init__(self, disturbance: Disturbance, pipe: int) -> None:
+        self._window, self._at, self._act = disturbance
+        self._pipe = pipe
+        self._calls = 0
+        self._open: list[FrameType] = []
+
+    def __call__(self, frame: FrameType, event: str, _argument: Any) -> None:  # noqa: ANN401 - Python's signature
+        code = frame.f_code
+        if code.co_name == self._window.function and code.co_filename.endswith(self._window.file):
+            if event == "call":
+                self._open.append(frame)
+            elif event == "return" and frame in self._open:
+                self._open.remove(frame)
+        if self._open and event in ("call", "c_call", "return"):
+            self._calls += 1
+            if self._calls == self._at:
+                os.write(self._pipe, f" {self._calls}".encode())
+                self._act()
+
+    def tell(self) -> None:
+        """Write how many calls there were, where nothing was to happen at one of them."""
+        if not self._at:
+            os.write(self._pipe, f" {self._calls}".encode())
+
+
+def scores(folder: Path) -> list[tuple[object, ...]]:
+    """Return the sorted per-query scores of a results folder."""
+    import pyarrow.parquet as pq
+
+    names = ("dataset", "chunker", "embedder", "retriever", "query_id", "measure", "value")
+    rows = pq.ParquetFile(folder / "scores.parquet").read().to_pylist()
+    return sorted((tuple(row[name] for name in names) for row in rows), key=repr)
