@@ -51,6 +51,14 @@ class BoundedMean:
         """Return the bound that the true mean is above with at most this probability."""
         return -_bound(-self.samples.values, self.samples.weights, self.worst, -self.most, level)
 
+    def lower_if_below(self, limit: np.ndarray, level: float) -> np.ndarray:
+        """Return the lower bound where it is less than the limit, else infinity: one look is cheaper than a search."""
+        return _bound_below(self.samples.values, self.samples.weights, self.worst, (self.least, limit), level)
+
+    def upper_if_above(self, limit: np.ndarray, level: float) -> np.ndarray:
+        """Return the upper bound where it is more than the limit, else minus infinity."""
+        return -_bound_below(-self.samples.values, self.samples.weights, self.worst, (-self.most, -limit), level)
+
 
 def bounded_mean(samples: Samples, *, least: float, most: float, worst: WorstWeight = "largest") -> BoundedMean:
     """Prepare the bounds for values that cannot be outside ``least`` and ``most``.
@@ -90,6 +98,21 @@ def _bound(values: np.ndarray, weights: np.ndarray, worst: np.ndarray, least: fl
         before, found_before = place, found
         place = np.where(done, place, np.where(inside, secant, (low + high) / 2))
     return np.where(worst > 0, place, least)
+
+
+def _bound_below(
+    values: np.ndarray, weights: np.ndarray, worst: np.ndarray, ends: tuple[float, np.ndarray], level: float
+) -> np.ndarray:
+    from scipy import special  # scipy.stats takes a second to import
+
+    least, limit = ends
+    found = np.full(len(values), np.inf)
+    rows = np.flatnonzero(limit > least)
+    scores, _ = _score(values[rows], weights[rows], worst[rows], (least, limit[rows]), np.zeros(len(rows)))
+    rows = rows[scores > special.ndtri(level)]
+    if len(rows):
+        found[rows] = _bound(values[rows], weights[rows], worst[rows], least, level)
+    return found
 
 
 def _tail(values: np.ndarray, weights: np.ndarray, worst: np.ndarray, least: float) -> np.ndarray:

@@ -90,7 +90,7 @@ class Guarded:
     main: Evidence
     guard: Evidence
     floor: np.ndarray
-    """The guard's lower bound at its level; the levels asked for are no larger."""
+    """The guard's lower bound at its level, where that is below the main one; levels asked for are no larger."""
     ceiling: np.ndarray
 
     @property
@@ -208,7 +208,8 @@ def _guarded(values: np.ndarray, clusters: Sequence[str], samples: Samples, span
         return plain
     inner = queries_of(values, clusters, weight=samples.weight)
     guard = bounded_mean(inner, least=span.least, most=span.most, worst="typical")
-    return Guarded(plain, guard, guard.lower(_GUARD_LEVEL), guard.upper(_GUARD_LEVEL))
+    floor = guard.lower_if_below(plain.lower(_GUARD_LEVEL), _GUARD_LEVEL)
+    return Guarded(plain, guard, floor, guard.upper_if_above(plain.upper(_GUARD_LEVEL), _GUARD_LEVEL))
 
 
 def two_sided(evidence: Evidence, span: Span, *, family: int = 1) -> Found:
