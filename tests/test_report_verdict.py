@@ -125,6 +125,7 @@ def test_few_repositories_limit_the_claim(repositories: int, these: str) -> None
     """Below six repositories the verdict speaks of queries and says that it holds for these repositories only."""
     said = _said(simulated_results(repositories=repositories))
     assert f"over 64 queries of {plural(repositories, 'repository')}" in said
+    assert re.match(rf".* may be best in {these}; .* are not\.", said)
     assert f"Note: holds for {these} only: below 6 repositories, single queries are the unit." in said
     assert ("each repository counting once" in said) == (repositories > 1)
 
@@ -331,9 +332,9 @@ def _claims(view: View, said: str) -> None:
     """Check every claim of a paragraph against the statistics behind it."""
     assert view.best is not None
     may, out = view.best.may_be_best, view.best.excluded
-    if match := re.match(r"(\S+) is best\.", said):
+    if match := re.match(r"(\S+) is best(?: in [^.]+)?\.", said):
         assert (match[1],) == may
-    if match := re.match(r"(.+) may be best; (.+) (?:is|are) not\.", said):
+    if match := re.match(r"(.+?) may be best(?: in [^;.]+)?; (.+) (?:is|are) not\.", said):
         assert set(re.split(r", | or ", match[1])) == set(may)
         assert set(re.split(r", | and ", match[2])) == set(out)
     if said.startswith("Any of the"):
@@ -414,3 +415,25 @@ def test_numbers_read_well() -> None:
     assert is_published("recall@5")
     assert not is_published("recall@4000tok")
     assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"
+
+
+def test_one_chunker_with_several_retrievers_has_a_verdict_about_them() -> None:
+    """Other axes are compared as chunkers are, and a retriever without vectors with those of every embedder."""
+    results = simulated_results(
+        names=("cast",), edges=(0.1,), embedders=("minilm", "bge"), retrievers=("dense", "hybrid", "bm25")
+    )
+    lines = verdict(results).split("\n")
+    heads = [line.split(" in naurc@4000tok (")[0] for line in lines if " with cast" in line]
+    assert heads == [
+        "Embedders with cast · dense",
+        "Embedders with cast · hybrid",
+        "Retrievers with cast · minilm",
+        "Retrievers with cast · bge",
+    ]
+    for line in lines[:4]:
+        assert "each of 8 repositories counting once: " in line
+        assert "would have been shown four times in five." in line
+        assert ("may be best" in line) == (": undecided." in line or ": practically the same." in line)
+    assert "bm25" in lines[2]
+    assert "bm25" in lines[3]
+    assert "nothing is" not in verdict(results)

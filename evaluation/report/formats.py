@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evaluation.measures.measure import UNIT_WORDS, Measure
 from evaluation.measures.registry import parse_measure
+from evaluation.statistics import BestSet
 
 MINUS = "\N{MINUS SIGN}"
 MOST_NAMED = 6
@@ -124,6 +125,15 @@ def plural(count: int, noun: str) -> str:
     """Return "1 query", "2 queries"."""
     many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count:,} {noun if count == 1 else many}"
+
+
+def basis(best: BestSet) -> str:
+    """Return what means are over, and what counts once."""
+    repositories = plural(best.n_clusters, "repository")
+    if best.unit == "repository" and best.weight == "repository":
+        return f"each of {repositories} counting once"
+    over = f"over {plural(best.n_queries, 'query')} of {repositories}"
+    return over if best.n_clusters == 1 else f"{over}, each {best.weight} counting once"
 
 
 def sparkline(values: list[float]) -> str:

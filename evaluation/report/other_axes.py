@@ -2,33 +2,66 @@
 
 from __future__ import annotations
 
-from evaluation.report.formats import joined, named, score, span, with_unit
-from evaluation.results.types import BestRecord, Results
-from evaluation.statistics import Standing
+import math
+from collections.abc import Sequence
+
+from evaluation.report.formats import MINUS, basis, joined, measure_of, named, score, span, unit_words, with_unit
+from evaluation.report.view import find_pair
+from evaluation.results.types import BestRecord, ComparisonRecord, Results
+from evaluation.statistics import Comparison, Standing
 
 
 def axis_sentences(results: Results) -> list[str]:
     """Return one line for each axis and setting in which there is more than one alternative."""
-    found = [each for each in results.best if each.axis != "chunker" and each.measure == results.config.headline]
-    datasets = {each.dataset for each in results.best}
-    return [_line(each, name_dataset=len(datasets) > 1) for each in found]
+    headline = [each for each in results.best if each.measure == results.config.headline]
+    found = [each for each in headline if each.axis != "chunker"]
+    return [_line(results, each, alone=len(found) == len(headline)) for each in found]
 
 
-def _line(record: BestRecord, *, name_dataset: bool) -> str:
-    best = record.found
-    parts = (record.dataset if name_dataset else "", record.chunker, record.embedder, record.retriever)
+def _line(results: Results, record: BestRecord, *, alone: bool) -> str:
+    """Return the answer for one axis in one setting; where no chunkers are compared, also what it is over."""
+    best, measure = record.found, record.measure
+    several = len({each.dataset for each in results.best}) > 1
+    parts = (record.dataset if several else "", record.chunker, record.embedder, record.retriever)
     ranked = sorted(best.standings, key=lambda each: -each.mean if best.higher_is_better else each.mean)
-    means = ", ".join(f"{each.name} {score(record.measure, each.mean)}" for each in ranked)
-    head = f"{record.axis.capitalize()}s with {' · '.join(part for part in parts if part)}: {means}."
-    may = best.may_be_best
-    out = [each for each in ranked if not each.may_be_best and each.rival]
+    means = ", ".join(f"{each.name} {score(measure, each.mean)}" for each in ranked)
+    over = f" in {measure} ({measure_of(measure).words}), {basis(best)}" if alone else ""
+    said = [f"{record.axis.capitalize()}s with {' · '.join(part for part in parts if part)}{over}: {means}."]
+    said.append(_who(measure, best.may_be_best, [each for each in ranked if not each.may_be_best and each.rival]))
+    pair = _pair(results, record) if len(best.may_be_best) > 1 else None
+    if pair is not None:
+        said.append(_open(measure, pair))
+    if not math.isnan(best.detectable):
+        said.append(f"{with_unit(measure, best.detectable)} would have been shown four times in five.")
+    notes = [f"Note: {each}." for each in best.caveats] if alone else []
+    return " ".join([*said, *notes])
+
+
+def _who(measure: str, may: Sequence[str], out: Sequence[Standing]) -> str:
     if not out:
-        return f"{head} Any of them may be best."
-    behind = ", ".join(_behind(record.measure, each) for each in out)
+        return f"{'Either' if len(may) == 2 else 'Any of them'} may be best."
+    behind = ", ".join(_behind(measure, each) for each in out)
     if len(may) == 1:
-        return f"{head} {may[0]} is best: {behind}."
+        return f"{may[0]} is best: {behind}."
     are = "is" if len(out) == 1 else "are"
-    return f"{head} {named(may, 'or')} may be best; {joined([each.name for each in out])} {are} not: {behind}."
+    return f"{named(may, 'or')} may be best; {joined([each.name for each in out])} {are} not: {behind}."
+
+
+def _pair(results: Results, record: BestRecord) -> Comparison | None:
+    """Return the comparison of the first and the last of those that may be best."""
+    same = [each.found for each in results.comparisons if _place(each) == _place(record)]
+    return find_pair(same, record.found.may_be_best[0], record.found.may_be_best[-1])
+
+
+def _place(record: BestRecord | ComparisonRecord) -> tuple[str, ...]:
+    return record.axis, record.dataset, record.chunker, record.embedder, record.retriever, record.measure
+
+
+def _open(measure: str, pair: Comparison) -> str:
+    """Return the difference of two that may both be best, and which of the three answers it has."""
+    difference = f"{score(measure, pair.difference, signed=True)} {unit_words(measure)}".rstrip()
+    answer = "" if pair.shown else f": {pair.decision}"
+    return f"{pair.a} {MINUS} {pair.b} is {difference} ({span(measure, pair.low, pair.high, signed=True)}){answer}."
 
 
 def _behind(measure: str, one: Standing) -> str:

@@ -11,6 +11,7 @@ from evaluation.report.cautions import cautions
 from evaluation.report.costs import index_sentences
 from evaluation.report.formats import (
     MINUS,
+    basis,
     joined,
     lower_is_better,
     measure_of,
@@ -36,9 +37,12 @@ _FEW = 4
 def verdict(results: Results) -> str:
     """Return the statement over all settings first, then a paragraph for each of them, then what to beware of."""
     found = views(results)
-    paragraphs = [" ".join(overall_sentences(results, found))] if len(found) > 1 else []
-    paragraphs += [f"{where(view)}:\n{' '.join(sentences(view))}" for view in found]
-    paragraphs.append("\n".join(axis_sentences(results)))
+    axes = axis_sentences(results)
+    alone = bool(axes) and all(len(view.rows) == 1 and not view.failed for view in found)
+    paragraphs = [" ".join(overall_sentences(results, found))] if len(found) > 1 and not alone else []
+    # With one chunker, what is compared are the other axes.
+    paragraphs += [] if alone else [f"{where(view)}:\n{' '.join(sentences(view))}" for view in found]
+    paragraphs.append("\n".join(axes))
     paragraphs.append("\n".join(index_sentences(found)))
     paragraphs.append("\n".join(f"Caution: {each}" for each in cautions(results, found)))
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
@@ -106,11 +110,11 @@ def _among_all(view: View, best: BestSet) -> list[str]:
     if not may:
         return ["No chunker is left as the best: each is behind another on the queries that both have a value for."]
     if len(may) == 1:
-        said = [f"{may[0]} is best."]
+        said = [f"{may[0]} is best{_here(view, best)}."]
     elif out:
         others = named(out) if len(out) <= _FEW else f"the other {len(out)}"
         others += " is not" if len(out) == 1 else " are not"
-        said = [f"{named(may, 'or')} may be best; {others}."]
+        said = [f"{named(may, 'or')} may be best{_here(view, best)}; {others}."]
     else:
         either = (
             "Either chunker may be best: neither"
@@ -122,6 +126,13 @@ def _among_all(view: View, best: BestSet) -> list[str]:
         which = "" if len(out) == 1 else ", the closest," if len(may) == 1 else ", the closest of those that are not,"
         said += _behind(view, may[0], best.standing(out[0]), which=which)
     return [*said, *_among_the_best(view, may)]
+
+
+def _here(view: View, best: BestSet) -> str:
+    """Return what a claim is limited to where repositories are too few to speak of others."""
+    if best.unit == "repository":
+        return ""
+    return " in this repository" if view.repositories == 1 else f" in these {view.repositories} repositories"
 
 
 def _range(view: View, may: Sequence[str]) -> list[str]:
@@ -233,14 +244,8 @@ def _explained(view: View) -> str:
 
 
 def _basis(view: View) -> str:
-    """Return what the mean is over, and what counts once."""
     assert view.best is not None  # noqa: S101 - `_answer` has looked
-    once = f"each {view.best.weight} counting once"
-    repositories = plural(view.repositories, "repository")
-    if view.best.unit == "repository" and view.best.weight == "repository":
-        return f"each of {repositories} counting once"
-    over = f"over {plural(len(view.queries), 'query')} of {repositories}"
-    return over if view.repositories == 1 else f"{over}, {once}"
+    return basis(view.best)
 
 
 def _without_one(view: View, row: Comparison | None) -> str:

@@ -30,15 +30,19 @@ def alternatives(cells: Iterable[CellRecord], axes: Iterable[Axis] = AXES) -> It
     """Yield every group of two or more finished cells that differ in one of the axes, in the order of the cells.
 
     A span run has no embedder and no retriever to hold equal: it is compared with the chunkers of every setting of its
-    dataset, and with other span runs alone only where there is no such setting.
+    dataset, and with other span runs alone only where there is no such setting. A retriever without vectors is compared
+    with those of every embedder.
     """
     finished = list(_distinct(cells))
+    order = {cell.key: place for place, cell in enumerate(finished)}
     span_runs = [cell for cell in finished if cell.key.is_span_run]
     for axis in axes:
         groups: dict[CellKey, list[CellRecord]] = {}
         for cell in finished:
-            if not cell.key.is_span_run:
+            if not cell.key.is_span_run and (axis != "retriever" or cell.search.uses_vectors):
                 groups.setdefault(cell.key._replace(**{axis: ""}), []).append(cell)
+        if axis == "retriever":
+            _add_lexical(groups, [cell for cell in finished if not (cell.key.is_span_run or cell.search.uses_vectors)])
         if axis == "chunker":
             settings = {dataset: [key for key in groups if key.dataset == dataset] for dataset, *_ in groups}
             for cell in span_runs:
@@ -46,7 +50,16 @@ def alternatives(cells: Iterable[CellRecord], axes: Iterable[Axis] = AXES) -> It
                     groups.setdefault(setting, []).append(cell)
         for setting, found in groups.items():
             if len(found) > 1:
-                yield Alternatives(axis, setting, tuple(found))
+                yield Alternatives(axis, setting, tuple(sorted(found, key=lambda cell: order[cell.key])))
+
+
+def _add_lexical(groups: dict[CellKey, list[CellRecord]], cells: Iterable[CellRecord]) -> None:
+    """Add retrievers without vectors to the groups of their dataset and chunker, whatever the embedder."""
+    vectors = list(groups)
+    for cell in cells:
+        own = cell.key._replace(retriever="")
+        for setting in [each for each in vectors if each._replace(embedder="") == own._replace(embedder="")] or [own]:
+            groups.setdefault(setting, []).append(cell)
 
 
 def _distinct(cells: Iterable[CellRecord]) -> Iterator[CellRecord]:
