@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 
 from scripts.check.mutations import ROOMS, ROOT, Fault, Reach, equivalent, faults, notices, reach, runner
@@ -64,6 +65,8 @@ def test_every_room_has_files_and_tests() -> None:
         assert list(ROOT.glob(room.code))
         for word in room.tests.split():
             assert list(ROOT.glob(f"tests/test_{word}.py")), word
+        named = "".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+        assert all(re.search(rf"def test_\w*{word}|\[\w*{word}|\"{word}\"", named) for word in room.without.split())
 
 
 def test_what_is_called_equivalent_is_in_the_code() -> None:
@@ -86,6 +89,8 @@ def test_a_fault_is_noticed_by_a_test_that_reaches_it(tmp_path: Path) -> None:
     )
     source = (tmp_path / "room" / "code.py").read_bytes()
     with runner(tmp_path) as run:
+        fewer = reach(run, tmp_path, ["room/code.py"], ["tests/test_code.py"], without="least")
+        assert set(fewer.seconds) == {"tests/test_code.py::test_add"}
         known = reach(run, tmp_path, ["room/code.py"], ["tests/test_code.py"])
         assert set(known.seconds) == {"tests/test_code.py::test_add", "tests/test_code.py::test_least"}
         found = {fault.becomes: fault for fault in faults("room/code.py", source)}
