@@ -16,7 +16,7 @@ from ground_truth.spans import FileKey, check_lines
 from ground_truth.types import Annotation
 
 
-class Placed(Protocol):
+class LocatedChunk(Protocol):
     """What an overlap rule needs to know of a chunk; `Chunk` has it."""
 
     @property
@@ -87,10 +87,10 @@ class ChunkLines:
     lines: LineTable
 
     @classmethod
-    def of(cls, files: Mapping[FileKey, FileLines], chunks: Iterable[Placed]) -> ChunkLines:
+    def of(cls, files: Mapping[FileKey, FileLines], chunks: Iterable[LocatedChunk]) -> ChunkLines:
         """Place chunks, which may come in any order, on the axis of the files."""
         axis = LineAxis.of(files)
-        by_file: dict[FileKey, list[Placed]] = {}
+        by_file: dict[FileKey, list[LocatedChunk]] = {}
         for chunk in chunks:
             by_file.setdefault(FileKey(chunk.repo, chunk.path), []).append(chunk)
         ids: list[str] = []

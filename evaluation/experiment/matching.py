@@ -70,7 +70,7 @@ class _Sources:
         self._files: list[SourceFile] | None = None
 
     @property
-    def fingerprint(self) -> list[str]:
+    def corpora(self) -> list[str]:
         """What names them."""
         return [self._session.dataset(spec).corpus for spec in self._session.config.datasets]
 
@@ -106,7 +106,7 @@ def _match(session: Session, sources: _Sources, spec: str, target: SizeLimit) ->
 
 def _key(session: Session, sources: _Sources, spec: str, target: str) -> StageKey:
     inputs = {
-        "corpus": sources.fingerprint,
+        "corpus": sources.corpora,
         "chunker": plugin_inputs(session.chunker(spec)),
         "spec": spec,
         "target": target,
