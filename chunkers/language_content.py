@@ -1,4 +1,4 @@
-"""Languages by content, where a file's name leaves several open or tells nothing."""
+"""Languages by content, where a file's name allows several or says nothing."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ AMBIGUOUS: Final = {
 
 
 def language_of_content(data: bytes, extension: str) -> str | None:
-    """Return the language that the content tells, or None where the name has the last word.
+    """Return the language that the content shows, or None where the name has the last word.
 
     Empty where the content is plainly of a language without a grammar.
     """

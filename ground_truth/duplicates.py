@@ -1,4 +1,4 @@
-"""Files that a corpus holds more than once: found, told, and treated as the user chose."""
+"""Files that a corpus holds more than once: detected, reported, and handled by policy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def apply_duplicates(dataset: Dataset, policy: str) -> Dataset:
     """Return the dataset under the policy, with what was found in its details.
 
     ``keep`` changes nothing; ``first`` leaves only the first of identical files in the corpus and moves annotations
-    there; ``equal`` makes a copy of gold text gold. Near-identical files are told and never changed.
+    there; ``equal`` makes a copy of gold text gold. Near-identical files are reported and never changed.
     """
     if policy not in ("keep", "first", "equal"):
         raise UsageError(f"duplicates is {policy!r}; it must be one of keep, first, equal")

@@ -129,7 +129,7 @@ def run(layout: Layout, *arguments: str, environment: Mapping[str, str], cwd: Pa
 
 
 def base_environment(home: Path, layout: Layout) -> dict[str, str]:
-    """Return what every call is told: which repository is meant, and that nothing may be asked, run or replaced."""
+    """Return the options of every call: which repository is meant, and that nothing may be asked, run or replaced."""
     return {
         "PATH": search_path(),
         "LC_ALL": "C",

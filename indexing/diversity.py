@@ -100,7 +100,7 @@ class Dartboard(_Greedy):
         between = self._log_gaussian(1 - similarity)
         nearest = between[0]
         yield 0
-        # Gains only fall as the set grows: an old gain is a bound, and only who leads by it is computed anew.
+        # Gains only fall as the set grows: an old gain is a bound, and only the leader is computed again.
         gain = _log_gain(between, nearest, to_query)
         made = np.ones(len(relevance), dtype=np.int64)
         left = np.ones(len(relevance), dtype=np.bool_)

@@ -46,7 +46,7 @@ class MissingEnvironmentError(MissingExtraError):
 
 
 def set_up(environment: Environment) -> None:
-    """Make the environment anew, with its packages."""
+    """Create the environment again, with its packages."""
     import venv
 
     venv.create(environment.folder, clear=True, with_pip=True)

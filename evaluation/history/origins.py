@@ -148,7 +148,7 @@ def all_differences(now: RunRecord, before: RunRecord) -> list[Difference]:
 
 def _package_differences(now: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[Difference]:
     new, old = dict(_flat(now)), dict(_flat(before))
-    # Those of the stages are told with their meaning already.
+    # Those of the stages are named with their meaning already.
     told = ("tree-sitter", "tree-sitter-language-pack", "tiktoken", "faiss-cpu", "bm25s")
     for name in sorted(new.keys() | old.keys()):
         short = name.removeprefix("packages.")

@@ -27,7 +27,7 @@ def item_case(
 ) -> Case:
     """Return a case of items, each a file of ten units that is gold where its grade is above 0.
 
-    ``names`` spells the ids anew, item by item; nothing else changes.
+    ``names`` renames the ids, item by item; nothing else changes.
     """
     return _item_case(tuple(ranking), tuple(grades.items()), None if reference is None else tuple(reference), names)
 

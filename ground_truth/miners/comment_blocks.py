@@ -41,7 +41,7 @@ _BODIES = {
     "swift": re.compile("function_body|lambda_literal|computed_\\w+|willset_didset_block"),
     "scala": re.compile("function_definition|lambda_expression|block|indented_block|case_block|case_clause"),
 }
-"""Languages whose bodies are not told by the usual names of functions."""
+"""Languages whose bodies the usual names of function nodes do not find."""
 _TYPE_BODY = re.compile(
     "class_body|template_body|field_declaration_list|declaration_list|enum_(?:class_)?body|interface_body|object_body"
     "|protocol_body|class_parameters|primary_constructor|companion_object|namespace_definition|class|module|class_specifier"
