@@ -135,14 +135,17 @@ def test_only_one_writes(tmp_path: Path) -> None:
 
 
 def test_pruning_keeps_the_baseline_and_the_newest(tmp_path: Path) -> None:
-    """Runs go by count or age; the accepted one and the last never do."""
+    """Runs go by count or age; the one accepted last and the newest never do."""
     history = History(tmp_path)
     for number in range(1, 7):
         store(history, number, now=NOON + timedelta(days=number))
-    accept(history, run=2, who="someone", why="good", now=NOON)
+    for run in (1, 2):
+        accept(history, run=run, who="someone", why="good", now=NOON)
     assert prune(history, keep=3, dry=True) == [1, 3]
     assert prune(history, keep=3) == [1, 3]
     assert history.numbers() == [2, 4, 5, 6]
+    at = NOON + timedelta(days=35)
+    assert prune(history, older_than=timedelta(days=30), now=at, dry=True) == [4], "run 5 is exactly as old"
     late = NOON + timedelta(days=100)
     assert prune(history, older_than=timedelta(days=30), now=late) == [4, 5]
     assert history.numbers() == [2, 6]
