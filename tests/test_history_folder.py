@@ -169,6 +169,9 @@ def test_the_trend_breaks_where_runs_cannot_be_compared(tmp_path: Path) -> None:
     assert [point.broken for point in points] == [False, False, True]
     assert len(trends(history, ["naurc@4000tok"]).series[0].spark) == 3
     page = trend_page(history)
+    assert "naurc@4000tok · simulated" in page
+    assert "recall@5 · simulated" in trend_page(history, measures=["recall@5"])
+    assert "naurc@4000tok · simulated" not in trend_page(history, measures=["recall@5"])
     assert "default-src &#39;none&#39;" in page
     assert "<svg" in page
     assert "http://" not in page.replace("http://www.w3.org", "")

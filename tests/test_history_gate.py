@@ -108,6 +108,14 @@ def test_the_verdict_follows_direction_and_size(measure: str, shift: float, verd
     assert found(now, night({KEY: SCORES}, measure=measure), measure=measure).verdict == verdict
 
 
+def test_from_nothing_to_everything_is_a_change() -> None:
+    """The whole range of a share is no special case, and a night without a change or a failure exits with 0."""
+    nothing, everything = night({KEY: np.zeros(60)}), night({KEY: np.ones(60)})
+    assert found(everything, nothing).verdict == "improvement"
+    assert found(nothing, everything).verdict == "regression"
+    assert Night(record(STAGES), record(STAGES), findings=(found(everything, nothing),)).exit_code == 0
+
+
 def test_one_query_alone_is_no_change() -> None:
     """A large move of a single query has no test behind it."""
     moved = SCORES.copy()
@@ -230,6 +238,12 @@ def test_another_dataset_or_embedder_is_said_to_be_the_reason() -> None:
     assert match == Match(None, ("dataset was code and is other", "model was hashing and is minilm"))
     made = match_cells(record(STAGES, loader="2"), record(STAGES))[KEY]
     assert made.reasons == ("dataset code version was 1 and is 2",)
+    new = record(STAGES)
+    loader = {**new.sources["code"]["loader"], "queries": "40"}
+    new = dataclasses.replace(new, sources={"code": {"loader": loader}})
+    for now, before in ((new, record(STAGES)), (record(STAGES), new)):
+        (reason,) = match_cells(now, before)[KEY].reasons
+        assert reason.startswith("dataset code queries was ")
 
 
 def test_a_failed_cell_is_not_comparable_and_exits_1() -> None:
