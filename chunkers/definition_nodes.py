@@ -171,5 +171,11 @@ CUT_NODES = DEFINITION_NODES | {
     "cpp": replace(_CPP, wrappers=_CPP.wrappers | _words("field_declaration")),
     "csharp": replace(_CSHARP, transparent=_CSHARP.transparent | _words("preproc_if preproc_elif preproc_else")),
     "ruby": replace(_RUBY, wrappers=_words("call argument_list")),
+    "lua": replace(
+        _LUA,
+        wrappers=_words("variable_declaration"),
+        transparent=_words("if_statement elseif_statement else_statement do_statement block"),
+        fields=_words("assignment_statement"),
+    ),
     "php": replace(_PHP, transparent=_PHP.transparent | _words("if_statement else_if_clause else_clause colon_block")),
 }

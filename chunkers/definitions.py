@@ -21,6 +21,7 @@ _WITHOUT_GRAMMAR = 2000
 # What may follow a definition on its last line and still belongs to it, and the blank lines after it.
 _REST_OF_LINE = re.compile(rb"[ \t;,]*(?:(?://|#|--)[^\n]*|/\*[^\n]*\*/[ \t\r]*)?\r?(?:\n(?:[ \t\r]*\n)*|\Z)")
 _WORD = re.compile(rb"[^\W_]|[\x80-\xff]")
+_ENDED = frozenset({"ruby", "lua"})
 _WORD_BUT_END = re.compile(rb"\b(?!end\b)\w|[\x80-\xff]")
 
 
@@ -64,7 +65,7 @@ class Definitions:
         if source.language is None or root is None:
             return text_pieces(data, limit=self.size or _WITHOUT_GRAMMAR)
         cuts = definition_cuts(data, self.chosen(outline(root, CUT_NODES[source.language])))
-        starts = list(_without_closings(data, cuts, _WORD_BUT_END if source.language == "ruby" else _WORD))
+        starts = list(_without_closings(data, cuts, _WORD_BUT_END if source.language in _ENDED else _WORD))
         if self.size is not None:
             starts = list(_within(data, starts, self.size))
         return list(map(Piece, starts, [*starts[1:], len(data)])) if data else []

@@ -18,7 +18,7 @@ _CALLABLE = re.compile(
     "function|method|constructor|destructor|init_declaration|static_initializer|operator|indexer|property_declaration"
     "|macro_definition"
 )
-_VALUES = frozenset("arrow_function function_expression generator_function".split())
+_VALUES = frozenset("arrow_function function_expression generator_function function_definition".split())
 
 
 @dataclass(frozen=True, kw_only=True)

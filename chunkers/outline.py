@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     _Found: TypeAlias = tuple[int, int, Node] | Iterator["_Found"]
 
-_FUNCTION_VALUES = frozenset("arrow_function function_expression generator_function class".split())
+_FUNCTION_VALUES = frozenset("arrow_function function_expression generator_function class function_definition".split())
 _VARIABLES = frozenset("lexical_declaration variable_declaration".split())
 _BODILESS_IS_USE = frozenset("struct_specifier class_specifier union_specifier enum_specifier".split())
 _SPACES = re.compile(r"\s+")
@@ -177,7 +177,8 @@ def _is_definition(node: Node, nodes: DefinitionNodes) -> bool:
         needs_body = kind in _BODILESS_IS_USE or (kind == "type_definition" and node.child_count)
         return not needs_body or _has_body(node)
     if kind in nodes.fields:
-        return _is_function(node.child_by_field_name("value"))
+        holder = node.named_children[-1] if kind == "assignment_statement" and node.named_children else node
+        return _is_function(holder.child_by_field_name("value"))
     return kind in _VARIABLES and _value_is_function(node)
 
 

@@ -125,6 +125,13 @@ HIDDEN = {
         "php",
         "<?php\nif (!function_exists('g')) {\n|    // c\n    function g() {}\n|} else {\n|    class Q {}\n}\n",
     ),
+    "functions that are assigned": (
+        "lua",
+        (
+            "local M = {}\n|-- c\nM.f = function(a)\n  return a\nend\n|local g = function() end\n|x = 1\nif a then\n"
+            "|  -- d\n  local function h() end\n|else\n|  M.i = function() end\n|end\nreturn M\n"
+        ),
+    ),
     "function behind a colon": ("php", "<?php\nif (X):\n|  function h() {}\n|endif;\n"),
     "private methods": (
         "ruby",
