@@ -30,7 +30,11 @@ def _record(results: Results) -> dict[str, Any]:
     from evaluation.results.document import best_row, comparison_row
 
     runs = {cell.key.chunker: _run(results, cell) for cell in results.cells}
-    shared = {"dataset": results.datasets[0].name, "weight": results.config.weight}
+    shared = {
+        "dataset": results.datasets[0].name,
+        "weight": results.config.weight,
+        "chance": dict(results.cells[0].judgements.chance),
+    }
     if len(runs) == 1:
         name, only = next(iter(runs.items()))
         return {"run": name, **only, **shared}
@@ -87,17 +91,20 @@ def _show(results: Results, *, per_query: bool, quiet: bool) -> None:
                 values = (score(name, _plain(float(column[place]))) for name, column in cell.scores.items())
                 table.add_row(cell.key.chunker, query.id, *values)
         output.print(table)
-    table = Table("run", "measure", "mean", "95 %", "median", "queries", "undefined")
+    table = Table("run", "measure", "mean", "95 %", "chance", "median", "queries", "undefined")
     for column in table.columns[2:]:
         column.justify = "right"
     for cell in results.cells:
         for name, summary in cell.measures.items():
             centre, low = score(name, summary.mean), span(name, summary.low, summary.high)
             counts = (str(summary.scored + summary.undefined), str(summary.undefined))
-            table.add_row(cell.key.chunker, name, centre, low, score(name, summary.median), *counts)
+            levels = (score(name, cell.judgements.chance.get(name)), score(name, summary.median))
+            table.add_row(cell.key.chunker, name, centre, low, *levels, *counts)
     output.print(table)
     if quiet:
         return
+    if results.cells[0].judgements.chance:
+        output.print("chance: a random ranking of the same files in windows of 50 lines")
     for cell in results.cells:
         empty = int(cell.search.diagnostics.get("queries_without_places", 0))
         output.print(f"{cell.key.chunker}: {empty} of {len(results.queries)} queries have no places (scored 0)")

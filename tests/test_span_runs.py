@@ -238,6 +238,37 @@ def test_scores_and_ranks_give_the_same_order(chunkbench: Command, repository: P
     assert first["per_query"]["apple0"]["file_rr"] == 0.5
     assert first["per_query"]["bolt0"] == {"file_rr": 0.0, "naurc@4000tok": 0.0}
     assert (first["n_missing"], first["n_total"]) == (15, 16)
+    assert done.json["chance"].keys() == {"naurc@4000tok"}
+    shown = chunkbench("score", "--dataset", gold, "--spans", tmp_path / "a.jsonl", "--spans", tmp_path / "b.jsonl")
+    assert "All runs have the same naurc@4000tok" in shown.out
+    assert "chance: a random ranking of the same files in windows of 50 lines" in shown.out
+
+
+def test_the_chance_of_a_span_run_is_that_of_windows_of_lines(
+    chunkbench: Command, repository: Path, tmp_path: Path
+) -> None:
+    """What `compare` says of fixed windows of 50 lines is what a span run is held against, whatever it returned."""
+    run = write(tmp_path / "run.jsonl", [place()])
+    gold = f"annotations:path={tmp_path / 'gold.jsonl'},root={repository}"
+    measures = ("-m", "naurc@400tok", "-m", "recall@100tok")
+    scored = chunkbench("score", "--json", "--dataset", gold, "--spans", run, *measures)
+    compared = chunkbench(
+        *("compare", "--dataset", gold, "--chunker", "fixed-lines:lines=50", "--retriever", "bm25", "--json"),
+        *(
+            "--measure",
+            "naurc@400tok",
+            "--measure",
+            "recall@100tok",
+            "--headline",
+            "naurc@400tok",
+            "--engine",
+            "serial",
+        ),
+        *("--out", tmp_path / "out"),
+    )
+    assert scored.json["chance"] == compared.json["cells"][0]["chunks"]["chance"]
+    assert 0 < scored.json["chance"]["recall@100tok"] < 1
+    assert "chance" not in chunkbench("score", "--dataset", gold, "--spans", run, "-m", "file_rr", "--csv").out
 
 
 def test_views_of_an_agent_are_a_span_run_in_the_order_read(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from chunkers.errors import UsageError
+from chunkers.tokens import usable_cache
 from evaluation.config import make_config
+from evaluation.experiment import stages
 from evaluation.experiment.contestants import span_record
 from evaluation.experiment.environment import environment
 from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset
 from evaluation.experiment.records import query_records
+from evaluation.experiment.session import Session
 from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
 from evaluation.experiment.span_runs import NamedFile, read_span_runs
 from evaluation.experiment.span_scoring import scores_spans
+from evaluation.measures.chance import has_chance
 from evaluation.measures.measure import Measure
 from evaluation.measures.registry import parse_measure
 from evaluation.results.comparisons import with_statistics
@@ -23,7 +28,6 @@ from evaluation.tools.answers import read_place
 from evaluation.tools.asking import ToolError
 from evaluation.types import CellKey
 from ground_truth.datasets.in_memory import InMemory
-from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset
 
 DEFAULT = (
@@ -36,6 +40,9 @@ DEFAULT = (
     "file_recall@10",
     "file_rr",
 )
+
+WINDOWS = "fixed-lines:lines=50"
+"""What a random ranking is of, where there are no chunks."""
 
 
 def span_measures(names: Sequence[str]) -> list[Measure]:
@@ -60,15 +67,26 @@ def score_span_files(
     seed: int = 0,
     weight: Weight = "repository",
 ) -> Results:
-    """Return the scores, intervals and comparisons of every run of these files on one dataset."""
+    """Return the scores, intervals and comparisons of every run of these files on one dataset.
+
+    A run of places has no search space of its own: its chance level is that of a random ranking of `WINDOWS`.
+    """
     measures = span_measures(names)
-    loaded = load_dataset(dataset, DATASETS.create(dataset), duplicates="keep", limit=limit, seed=seed)
+    drawn = {"limit": limit, "seed": seed, "headline": measures[0].name}
+    config = make_config({"datasets": (dataset,), "chunkers": (WINDOWS,), "measures": tuple(names), **drawn})
+    session = Session.resolve(config, usable_cache())
+    loaded = session.dataset(dataset)
     runs = [run for text in files for run in read_span_runs(NamedFile.parse(text), loaded)]
     names_seen = [run.name for run in runs]
     twice = next((name for name in names_seen if names_seen.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"two span runs are called {twice!r}: name one another way, as NAME=FILE")
-    return score_runs(runs, loaded, measures, limit=limit, seed=seed, weight=weight)
+    scored = score_runs(runs, loaded, measures, limit=limit, seed=seed, weight=weight)
+    if not any(map(has_chance, measures)):
+        return scored
+    chance = stages.levels(session, dataset, WINDOWS).chance
+    cells = [replace(cell, judgements=replace(cell.judgements, chance=chance)) for cell in scored.cells]
+    return replace(scored, cells=tuple(cells))
 
 
 def score_places(found: Sequence[Sequence[Any]], dataset: Dataset, measures: Sequence[Measure]) -> Results:

@@ -86,7 +86,7 @@ def _untested(view: View) -> str:
     values = ", ".join(f"{row.chunker} {score(measure, row.mean(view.headline))}" for row in view.rows)
     reasons = {
         "Nothing was scored, so nothing is compared.": not view.rows,
-        f"Only one chunker was scored ({values} in {view.headline}), so nothing is compared.": len(view.rows) == 1,
+        f"Only one {view.noun} was scored ({values} in {view.headline}), so nothing is compared.": len(view.rows) == 1,
         "The chunkers cut this code identically, so there is nothing to compare.": _all_identical(view),
         _medians(view): measure.centre == "median",
         f"No query has a value of {view.headline}, so nothing is compared.": not any(
@@ -95,8 +95,8 @@ def _untested(view: View) -> str:
         f"{view.headline} ({measure.words}): {values}. More is neither better nor worse, so none is called best.": (
             measure.direction == "none"
         ),
-        f"{len(view.rows)} chunkers were scored, and no comparison was computed.": view.best is None,
-        f"All chunkers have the same {view.headline} on every query that has a value, so none is better.": (
+        f"{len(view.rows)} {view.noun}s were scored, and no comparison was computed.": view.best is None,
+        f"All {view.noun}s have the same {view.headline} on every query that has a value, so none is better.": (
             bool(compared) and all(row.ties == row.n_queries for row in compared)
         ),
     }
@@ -108,7 +108,9 @@ def _among_all(view: View, best: BestSet) -> list[str]:
     may = best.may_be_best
     out = [row.chunker for row in view.rows if row.chunker in best.excluded and best.standing(row.chunker).rival]
     if not may:
-        return ["No chunker is left as the best: each is behind another on the queries that both have a value for."]
+        return [
+            f"No {view.noun} is left as the best: each is behind another on the queries that both have a value for."
+        ]
     if len(may) == 1:
         said = [f"{may[0]} is best{_here(view, best)}."]
     elif out:
@@ -117,9 +119,9 @@ def _among_all(view: View, best: BestSet) -> list[str]:
         said = [f"{named(may, 'or')} may be best{_here(view, best)}; {others}."]
     else:
         either = (
-            "Either chunker may be best: neither"
+            f"Either {view.noun} may be best: neither"
             if len(may) == 2
-            else f"Any of the {len(may)} chunkers may be best: none"
+            else f"Any of the {len(may)} {view.noun}s may be best: none"
         )
         said = [f"{either} is shown to be behind.", *_range(view, may)]
     if out:
@@ -328,4 +330,4 @@ def _failures(view: View) -> list[str]:
         return []
     names = ", ".join(cell.key.chunker for cell in view.failed)
     left_out = "is left out" if len(view.failed) == 1 else "are left out"
-    return [f"{plural(len(view.failed), 'chunker')} failed and {left_out}: {names}."]
+    return [f"{plural(len(view.failed), view.noun)} failed and {left_out}: {names}."]

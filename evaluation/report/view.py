@@ -85,6 +85,12 @@ class View:
     """Chunker → how it is drawn, in this and every other setting of the run."""
 
     @property
+    def noun(self) -> str:
+        """What its rows are called: chunkers, runs where all are places that others returned, contestants if both."""
+        kinds = {cell.key.is_span_run for cell in (*(row.cell for row in self.rows), *self.failed)}
+        return "chunker" if kinds <= {False} else "run" if kinds == {True} else "contestant"
+
+    @property
     def baseline(self) -> str | None:
         """The chunker that all others are compared with, where one was named and scored."""
         named = self.config.baseline
