@@ -23,7 +23,8 @@ from scripts.check.fuzz_inputs import CODE, PATCH, Target, finding, quiet, targe
 from scripts.check.spoiling import spoiled
 
 _EXAMPLES = Path(__file__).parents[2] / "tests" / "fixtures" / "code"
-_PART = 2_000
+_PART = 500
+_TOLD = 5_000
 _SLOW = 5.0
 """Seconds of processor time that reading a spoiled file of some kilobytes may take."""
 
@@ -91,6 +92,8 @@ def fuzz_inputs(count: int, *, seed: int, seconds: float = math.inf) -> tuple[Co
             if time.monotonic() > until:
                 break
             target = chosen[number % len(chosen)]
+            if number and number % _TOLD == 0:
+                click.echo(f"{number:,} of {count:,} inputs: {len(finds)} finds", err=True)
             read[target.name] += 1
             finds += _one(target, Path(name), random.Random(f"{seed} {number}"))  # noqa: S311 - tests, not secrets
     return read, finds
@@ -122,6 +125,8 @@ def fuzz_chunkers(count: int, *, seed: int, seconds: float = math.inf) -> tuple[
             Find(f"{case.spec} on {case.language}", what, str(case.number).encode())
             for case, what in run_cases(todo, seed=seed, examples=examples)
         ]
+        if count >= _PART:
+            click.echo(f"{done:,} of {count:,} files: {len(finds)} finds", err=True)
     return done, finds
 
 
