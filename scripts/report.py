@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from evaluation.results.types import Results
 
 _EXAMPLES = """\b
 Examples:
@@ -14,6 +18,7 @@ Examples:
   chunkbench report results/monday results/tuesday --out results/both
   chunkbench report results/monday --weight query --margin 1 --out results/by-query
   chunkbench report results/monday --baseline fixed-lines:lines=50 --test sign-flip --out results/flips
+  chunkbench report results/* --site public                                    a static site of many runs
   chunkbench report results/monday --columns 2 --out results/paper
   chunkbench report --schema > evaluation/results/results.schema.json
 """
@@ -26,6 +31,7 @@ WEIGHTS = ("repository", "query")
 @click.command(epilog=_EXAMPLES)
 @click.argument("folders", nargs=-1, metavar="DIR…", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Where to write; needed for several runs [DIR].")
+@click.option("--site", type=click.Path(path_type=Path), help="Make a static site: an index, and a page for each run.")
 @click.option("--baseline", metavar="SPEC", help="Compare all chunkers with this one instead of all pairs.")
 @click.option("--test", type=click.Choice(TESTS), help="Compute the comparisons again with this test.")
 @click.option("--weight", type=click.Choice(WEIGHTS), help="Compute them again with this counting once in a mean.")
@@ -48,6 +54,7 @@ def command(
     *,
     folders: tuple[Path, ...],
     out: Path | None,
+    site: Path | None,
     baseline: str | None,
     test: str | None,
     weight: str | None,
@@ -57,12 +64,10 @@ def command(
     as_json: bool,
     schema: bool,
 ) -> None:
-    """Build report.html, summary.md, tables.tex and the CSV files again; several folders become one run."""
+    """Build report.html, summary.md, tables.tex and the CSV files again; several folders become one run, or a site."""
     from chunkers.errors import UsageError
-    from chunkers.plugins import nearest
     from evaluation.report.build import write_report
     from evaluation.report.terminal import answer, render_table
-    from evaluation.results.comparisons import with_statistics
     from evaluation.results.document import results_schema, to_json
     from evaluation.results.folder import check_output, read_results, write_results
     from evaluation.results.merge import merge_results
@@ -72,20 +77,20 @@ def command(
         return
     if not folders:
         raise UsageError("name a folder that `chunkbench compare` wrote, or several of them with --out DIR")
-    if len(folders) > 1 and out is None:
-        raise UsageError(f"{len(folders)} runs become one: say where to write it with --out DIR")
+    if site is not None and (out is not None or as_json):
+        raise UsageError("--site makes a site of many runs: leave --out and --json away")
+    if len(folders) > 1 and out is None and site is None:
+        raise UsageError(
+            f"{len(folders)} runs become one: say where to write it with --out DIR; or many pages: --site DIR"
+        )
+    asked = {"baseline": baseline, "test": test, "weight": weight, "margin": margin}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if site is not None:
+        _make_site(folders, site, asked)
+        return
     parts = [read_results(folder, rankings=len(folders) > 1) for folder in folders]
     results = parts[0] if len(parts) == 1 else merge_results(parts)
-    wanted = {"baseline": baseline, "test": test, "weight": weight, "margin": margin}
-    asked = {name: value for name, value in wanted.items() if value is not None}
-    if baseline is not None and baseline not in {cell.key.chunker for cell in results.cells}:
-        names = sorted({cell.key.chunker for cell in results.cells})
-        raise UsageError(
-            f"no run has the baseline {baseline!r}.{nearest(baseline, names)} There are: {', '.join(names)}."
-        )
-    if asked or len(parts) > 1:
-        # The comparisons of the parts do not know the other chunkers, the baseline, the test, the weight or the margin.
-        results = with_statistics(replace(results, config=results.config.model_copy(update=asked)))
+    results = _as_asked(results, asked, again=len(parts) > 1)
     target = out or folders[0]
     if len(parts) == 1 and (target / "results.json").exists() and not target.samefile(folders[0]):
         raise UsageError(f"{target} holds the results of another run: name another folder with --out")
@@ -102,3 +107,31 @@ def command(
     output.print(render_table(results, wide=wide))
     output.print(answer(results, wide=wide), markup=False, highlight=False)
     click.echo("\n" + " · ".join(str(path) for path in made))
+
+
+def _as_asked(results: Results, asked: dict[str, Any], *, again: bool = False) -> Results:
+    """Return the results with their comparisons made again, where another baseline, test, weight or margin is named.
+
+    Those of several parts are always made again: a part does not know the other parts' chunkers.
+    """
+    from chunkers.errors import UsageError
+    from chunkers.plugins import nearest
+    from evaluation.results.comparisons import with_statistics
+
+    baseline, names = asked.get("baseline"), sorted({cell.key.chunker for cell in results.cells})
+    if baseline is not None and baseline not in names:
+        raise UsageError(
+            f"no run has the baseline {baseline!r}.{nearest(baseline, names)} There are: {', '.join(names)}."
+        )
+    if not asked and not again:
+        return results
+    return with_statistics(replace(results, config=results.config.model_copy(update=asked)))
+
+
+def _make_site(folders: tuple[Path, ...], site: Path, asked: dict[str, Any]) -> None:
+    from evaluation.report.site import SiteRun, check_site, write_site
+    from evaluation.results.folder import read_results
+
+    check_site(site)
+    runs = [SiteRun(folder.resolve().name, _as_asked(read_results(folder), asked)) for folder in folders]
+    click.echo(write_site(runs, site))
