@@ -41,43 +41,45 @@ def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit, *, chun
     The limit is found by bisection, since larger limits make larger chunks. A chunker without a limit, or one that
     cannot come within 2 % whatever its limit (definitions are as large as they are), is an error that says so.
     """
-    chunker = chunker or CHUNKERS.create(spec)
+    rulers = [ruler(source.data, target.unit) for source in sources]
+    made = chunker or CHUNKERS.create(spec)
+    return match_by(spec, made, target, mean_at=lambda limit: mean_size(with_limit(made, limit), sources, rulers))
+
+
+def match_by(spec: str, chunker: Chunker, target: SizeLimit, *, mean_at: Callable[[int], float]) -> Match:
+    """Do the same by a function from a limit to the mean size that it gives, wherever the sources are."""
     field = getattr(chunker, "size_field", None)
     if field is None:
         raise UsageError(f"{spec} has no size to match; leave it out or do not match sizes")
-    rulers = [ruler(source.data, target.unit) for source in sources]
-
-    def mean_at(limit: int) -> float:
-        return mean_size(_with(chunker, field, limit), sources, rulers)
-
-    chosen = _nearest(mean_at, target.amount)
-    mean = mean_at(chosen)
+    tried = _tried(mean_at, target.amount)
+    chosen = min(tried, key=lambda limit: (abs(tried[limit] - target.amount), limit))
+    mean = tried[chosen]
     if abs(mean - target.amount) > TOLERANCE * target.amount:
         wanted = f"a mean of {target.amount} {target.unit}"
         raise UsageError(f"{spec} cannot reach {wanted} on these files: {field}={chosen} gives {mean:.1f}")
-    return Match(_with(chunker, field, chosen), field, chosen, mean)
-
-
-def mean_of(chunker: Chunker, sources: Sequence[SourceFile], unit: SizeUnit) -> float:
-    """Return the mean size of all chunks of the sources."""
-    return mean_size(chunker, sources, [ruler(source.data, unit) for source in sources])
+    return Match(with_limit(chunker, chosen), field, chosen, mean)
 
 
 def mean_size(chunker: Chunker, sources: Sequence[SourceFile], rulers: Sequence[Ruler]) -> float:
     """Return the mean size of all chunks, by the rulers of their files; of no chunks, 0."""
     count = size = 0
     for source, units in zip(sources, rulers, strict=True):
-        pieces = chunker.split(source)
-        if pieces:
-            edges = np.array([piece[:2] for piece in pieces], dtype=np.int64)
-            places = units.at(edges)
-            size += int((places[:, 1] - places[:, 0]).sum())
-            count += len(pieces)
+        chunks, held = sizes_of(chunker, source, units)
+        count, size = count + chunks, size + held
     return size / count if count else 0.0
 
 
-def _nearest(mean_at: Callable[[int], float], target: float) -> int:
-    """Return a limit whose mean is within the tolerance, or the nearest of those tried."""
+def sizes_of(chunker: Chunker, source: SourceFile, units: Ruler) -> tuple[int, int]:
+    """Return how many chunks a file has, and their sizes added up."""
+    pieces = chunker.split(source)
+    if not pieces:
+        return 0, 0
+    places = units.at(np.array([piece[:2] for piece in pieces], dtype=np.int64))
+    return len(pieces), int((places[:, 1] - places[:, 0]).sum())
+
+
+def _tried(mean_at: Callable[[int], float], target: float) -> dict[int, float]:
+    """Return limit → mean of those that were tried, up to one whose mean is well within the tolerance."""
     tried: dict[int, float] = {}
 
     def above(limit: int) -> bool:
@@ -93,7 +95,7 @@ def _nearest(mean_at: Callable[[int], float], target: float) -> int:
     while high - low > 1 and not _close(tried, target):
         middle = (low + high) // 2
         low, high = (low, middle) if above(middle) else (middle, high)
-    return min(tried, key=lambda limit: (abs(tried[limit] - target), limit))
+    return tried
 
 
 def _stuck(tried: dict[int, float], high: int) -> bool:
@@ -105,5 +107,6 @@ def _close(tried: dict[int, float], target: float) -> bool:
     return any(abs(mean - target) <= TOLERANCE / 4 * target for mean in tried.values())
 
 
-def _with(chunker: Any, field: str, limit: int) -> Any:  # noqa: ANN401 - the chunker's own class
-    return dataclasses.replace(chunker, **{field: limit})
+def with_limit(chunker: Any, limit: int) -> Any:  # noqa: ANN401 - the chunker's own class
+    """Return the chunker with another limit."""
+    return dataclasses.replace(chunker, **{chunker.size_field: limit})

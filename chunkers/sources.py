@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import os
@@ -70,6 +71,12 @@ class Folder:
     def read(self, path: str) -> SourceFile | None:
         """Return one file, or None where the walk did not keep it."""
         return self._read(path) if path in self._known else None
+
+    def portions(self, count: int, *, least: int) -> list[Folder]:
+        """Return the folder in about so many portions, in order, each of at least so many files."""
+        size = max(least, -(-len(self.paths) // count))
+        starts = range(0, len(self.paths), size)
+        return [dataclasses.replace(self, paths=self.paths[start : start + size], skipped=()) for start in starts]
 
     @functools.cached_property
     def _known(self) -> frozenset[str]:

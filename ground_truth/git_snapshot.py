@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,12 @@ class GitSnapshot:
         for path in paths:
             data = next(contents) if path in known else None
             yield None if data is None or self._unfit(path, data) else self._source(path, data)
+
+    def portions(self, count: int, *, least: int) -> list[GitSnapshot]:
+        """Return the snapshot in about so many portions, in order, each of at least so many files."""
+        size = max(least, -(-len(self.blobs) // count))
+        starts = range(0, len(self.blobs), size)
+        return [dataclasses.replace(self, blobs=self.blobs[start : start + size], skipped_paths=()) for start in starts]
 
     @functools.cached_property
     def _by_path(self) -> dict[str, Blob]:

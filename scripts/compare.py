@@ -18,6 +18,7 @@ from scripts.verbosity import is_quiet, note, set_verbosity
 
 if TYPE_CHECKING:
     from evaluation.config import ExperimentConfig
+    from evaluation.experiment.executors import Executor
     from evaluation.experiment.session import Session
     from evaluation.results.types import Results
 
@@ -108,6 +109,7 @@ def command(
     from evaluation.experiment.run import ExperimentShard, run_experiment
     from evaluation.experiment.session import Session
     from evaluation.experiment.span_writing import write_spans
+    from evaluation.experiment.spread_work import spread_work
     from evaluation.report.build import write_report
     from evaluation.results.document import to_json
     from evaluation.results.folder import check_output, write_results
@@ -115,13 +117,16 @@ def command(
 
     asked = _config(targets, annotations, options)
     set_verbosity(quiet=asked.run.quiet, verbose=asked.run.verbose)
-    matched = match_sizes(Session.resolve(asked, usable_cache()))
+    executor = make_executor(asked.run.engine, asked.run.jobs)
+    matched = match_sizes(Session.resolve(asked, usable_cache()), executor)
     session = matched.session
     config = session.config
     for size in matched.chosen:
         note(
             f"left out: {size.problem}" if size.problem else f"{size.spec}: mean {size.mean:,.0f}, for {matched.target}"
         )
+    with spread_work(session.store, executor):
+        list(map(session.dataset, config.datasets))
     for spec in config.datasets:
         cap = session.dataset(spec).dataset.details.get("cap")
         if cap:
@@ -137,11 +142,9 @@ def command(
     check_output(folder, config=config, shard=str(part) if part else None)
     overwrite = "only-missing" if run.overwrite == "never" else run.overwrite
     if part is None and overwrite == "only-missing":
-        _show_lexical_first(session)
+        _show_lexical_first(session, executor)
     with shown_progress() as progress:
-        results = run_experiment(
-            session, make_executor(run.engine, run.jobs), progress=progress, overwrite=overwrite, shard=part
-        )
+        results = run_experiment(session, executor, progress=progress, overwrite=overwrite, shard=part)
     write_results(results, folder)
     write_report(results, folder)
     if run.write_spans is not None:
@@ -157,9 +160,8 @@ def command(
     sys.exit(1 if failed else 0)
 
 
-def _show_lexical_first(session: Session) -> None:
+def _show_lexical_first(session: Session, executor: Executor) -> None:
     """Print the table of the retrievers that need no vectors, on stderr, where vectors are yet to be made."""
-    from evaluation.experiment.executors import make_executor
     from evaluation.experiment.run import run_experiment
     from evaluation.report.terminal import render_table
     from scripts.console import error_console
@@ -182,7 +184,7 @@ def _show_lexical_first(session: Session) -> None:
         )
     )
     with shown_progress() as progress:
-        results = run_experiment(first, make_executor(config.run.engine, config.run.jobs), progress=progress)
+        results = run_experiment(first, executor, progress=progress)
     error_console(100).print(render_table(results))
     note("These need no vectors; the others follow when the texts are embedded.")
 

@@ -56,8 +56,9 @@ def run_objects(
     chosen = {name: axis.specs for name, axis in spelled.items() if axis.specs}
     config = make_config({**options, **chosen, "run": {"engine": engine, "jobs": jobs}}, source="compare")
     plugins = {each.spec: each.plugin for each in objects}
-    matched = match_sizes(Session.resolve(config, usable_cache(), plugins=plugins))
-    return run_experiment(matched.session, make_executor(engine, jobs))
+    executor = make_executor(engine, jobs)
+    matched = match_sizes(Session.resolve(config, usable_cache(), plugins=plugins), executor)
+    return run_experiment(matched.session, executor)
 
 
 def check_local(objects: Iterable[Spelled], engine: str) -> None:

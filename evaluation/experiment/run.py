@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from chunkers.errors import UsageError
@@ -20,8 +19,9 @@ from evaluation.experiment.progress import Progress
 from evaluation.experiment.read_cells import make_readers, read_record
 from evaluation.experiment.records import cell_record, query_records
 from evaluation.experiment.session import Session
-from evaluation.experiment.shared_datasets import shared_datasets
+from evaluation.experiment.sharing import sharing
 from evaluation.experiment.shown_files import shown_files
+from evaluation.experiment.spread_work import spread_work
 from evaluation.measures.declared import own_facts
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import CellRecord, HiddenPart, Results
@@ -61,10 +61,11 @@ def run_experiment(
     """Return the results of every cell; a cell that failed is there with its reason."""
     progress = progress or Progress()
     config = session.config
+    with spread_work(session.store, executor):
+        loaded = [session.dataset(spec) for spec in config.datasets]
     offsets = offset_specs(session)
     given, others, readers = session, contestants(session), make_readers(session)
     session = with_offsets(session, offsets)
-    loaded = [session.dataset(spec) for spec in config.datasets]
     cells = session.cells[shard.number - 1 :: shard.of] if shard else session.cells
     failed = _prepare(session, cells, overwrite)
     try:
@@ -134,7 +135,7 @@ def make_chunks(
     """Fill the store with every cell's chunks; return the reason of each cell that failed."""
     pairs = dict.fromkeys((cell.dataset, cell.chunker) for cell in cells)
     fresh = [pair for pair in pairs if not session.store.has(session.chunk_key(*pair))]
-    with _sharing(session, executor, [dataset for dataset, _ in fresh]):
+    with sharing(session, executor, [dataset for dataset, _ in fresh]):
         broken = _chunk(session, fresh, executor, progress)
     return {cell: broken[cell[:2]] for cell in cells if cell[:2] in broken}
 
@@ -144,7 +145,7 @@ def make_scores(
 ) -> dict[CellKey, str]:
     """Fill the store with every cell's scores, and if asked with its levels; return the reason of each that failed."""
     todo = [cell for cell in cells if not session.store.has(session.score_key(cell))]
-    with _sharing(session, executor, [cell.dataset for cell in todo]):
+    with sharing(session, executor, [cell.dataset for cell in todo]):
         failed = make_chunks(session, todo, executor, progress)
         todo = [cell for cell in todo if cell not in failed]
         spent = _embed(session, todo, executor, progress, failed)
@@ -162,20 +163,6 @@ def make_scores(
             if outcome.error:
                 broken[outcome.task] = outcome.error
     return failed | {cell: broken[task] for cell in cells for task in (cell[:2], cell) if task in broken}
-
-
-@contextmanager
-def _sharing(session: Session, executor: Executor, datasets: Iterable[str]) -> Iterator[None]:
-    """Let the workers of the block have the datasets that this process has loaded."""
-    if session.shared or not executor.elsewhere:
-        yield
-        return
-    with shared_datasets(session.store, map(session.dataset, dict.fromkeys(datasets))) as shared:
-        session.shared = shared
-        try:
-            yield
-        finally:
-            session.shared = {}
 
 
 def _embed(

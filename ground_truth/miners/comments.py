@@ -9,8 +9,8 @@ from chunkers.sources import Repository
 from chunkers.types import SourceFile
 from ground_truth.miners.comment_blocks import Commented, Lines, commented_blocks
 from ground_truth.miners.comment_text import comment_query, no_description
-from ground_truth.miners.corpus import corpus_files
-from ground_truth.miners.selection import Candidate, Harvest, distinct_lines
+from ground_truth.miners.corpus import FileFinds, Found, harvest_files
+from ground_truth.miners.selection import Harvest, distinct_lines
 from ground_truth.miners.types import Mined
 from ground_truth.types import HiddenSpan
 
@@ -35,18 +35,14 @@ def mine_comments(repository: Repository, *, limit: int | None = None, seed: int
 
 def harvest_comments(repository: Repository) -> Harvest:
     """Return everything in a repository that this kind could ask."""
-    harvest = Harvest(repository.name, "comments")
-    for source, file_reason in corpus_files(repository, harvest):
-        lines = source.data.split(b"\n")
-        for found, query, problem in _descriptions(source):
-            if not found.problem and not problem:
-                harvest.hidden.append(_span(source, found))
-            harvest.take(
-                _candidate(source, lines, found, query),
-                file_reason=file_reason,
-                reason=problem or found.problem or _size_reason(found.lines),
-            )
-    return harvest
+    return harvest_files(repository, "comments", comments_of)
+
+
+def comments_of(source: SourceFile) -> FileFinds:
+    """Return what the comments of a file could ask."""
+    hidden = [(span.start_byte, span.end_byte) for span in hidden_comments(source)]
+    lines = source.data.split(b"\n")
+    return FileFinds(hidden, [_found(lines, each) for each in _descriptions(source)])
 
 
 def hidden_comments(source: SourceFile) -> tuple[HiddenSpan, ...]:
@@ -68,10 +64,11 @@ def _span(source: SourceFile, found: Commented) -> HiddenSpan:
     return HiddenSpan(source.repo, source.path, found.comment.start_byte, found.comment.end_byte)
 
 
-def _candidate(source: SourceFile, lines: list[bytes], found: Commented, query: str) -> Candidate:
+def _found(lines: list[bytes], description: _Description) -> Found:
+    found, query, problem = description
     first, last = found.lines or (1, 0)
-    body = distinct_lines(lines[first - 1 : last])
-    return Candidate(source.path, source.language or "", "", query, first, last, body)
+    reason = problem or found.problem or _size_reason(found.lines)
+    return Found("", query, first, last, tuple(sorted(distinct_lines(lines[first - 1 : last]))), reason)
 
 
 def _size_reason(lines: Lines | None) -> str:

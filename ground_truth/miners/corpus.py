@@ -1,37 +1,66 @@
-"""The files of a repository as a miner sees them: which may be asked about, and which not."""
+"""The files of a repository as a miner sees them: what each could ask, which may be asked about, and which not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from chunkers.file_work import each_file
 from chunkers.sources import Repository
 from chunkers.types import SourceFile
 from ground_truth.generated_code import is_generated
-from ground_truth.miners.selection import Harvest
+from ground_truth.miners.selection import Candidate, Harvest
 from ground_truth.source_paths import is_source_language, is_test_file
+from ground_truth.types import HiddenSpan
 
 
-class CorpusFile(NamedTuple):
-    """A file, and why nothing in it may be asked about, or nothing."""
+class Found(NamedTuple):
+    """A text of a file that may be asked, and what speaks against it."""
 
-    source: SourceFile
+    name: str
+    query: str
+    start_line: int
+    end_line: int
+    body: tuple[str, ...]
+    """The distinct lines of the answer, sorted."""
     reason: str
 
 
-def corpus_files(repository: Repository, harvest: Harvest) -> Iterator[CorpusFile]:
-    """Yield the files of programs in path order, counting the code of those that may be asked about."""
+class FileFinds(NamedTuple):
+    """What one file could ask and what an index must not show of it, whatever else is in the repository."""
+
+    hidden: list[tuple[int, int]]
+    found: list[Found]
+
+
+Find = Callable[[SourceFile], FileFinds]
+
+
+def harvest_files(repository: Repository, kind: str, find: Find) -> Harvest:
+    """Return everything in a repository that a kind could ask, in path order, and the code that may be asked about."""
+    harvest = Harvest(repository.name, kind)
     paths = frozenset(getattr(repository, "paths", ()))
-    for source in repository.files():
-        if source.language is None or not is_source_language(source.language):
+    for file in each_file(repository, "mined", functools.partial(finds_of, find)):
+        if file.value is None:
             continue
-        reason = _reason(source, paths)
+        is_marked, hidden, found = file.value
+        language = file.language or ""
+        reason = "test file" if is_test_file(file.path) else "generated file" if is_marked else ""
+        if not reason and is_generated(file.path, b"", paths):
+            reason = "generated file"
         if not reason:
-            harvest.code[source.language] += len(source.data)
-        yield CorpusFile(source, reason)
+            harvest.code[language] += file.size
+        harvest.hidden.extend(HiddenSpan(repository.name, file.path, start, end) for start, end in hidden)
+        for each in map(Found._make, found):
+            lines = each.start_line, each.end_line
+            candidate = Candidate(file.path, language, each.name, each.query, *lines, frozenset(each.body))
+            harvest.take(candidate, file_reason=reason, reason=each.reason)
+    return harvest
 
 
-def _reason(source: SourceFile, paths: frozenset[str]) -> str:
-    if is_test_file(source.path):
-        return "test file"
-    return "generated file" if is_generated(source.path, source.data, paths) else ""
+def finds_of(find: Find, source: SourceFile) -> Any:  # noqa: ANN401 - what JSON can hold
+    """Return whether a program made the file, and what it could ask; None where it is no program's source."""
+    if source.language is None or not is_source_language(source.language):
+        return None
+    return (is_generated(source.path, source.data), *find(source))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from chunkers.sources import Repository
 from chunkers.types import SourceFile
 from ground_truth.miners.comment_text import describes
-from ground_truth.miners.corpus import corpus_files
+from ground_truth.miners.corpus import FileFinds, Found, harvest_files
 from ground_truth.miners.definitions import definitions, hidden_docstrings
 from ground_truth.miners.query_text import is_aside, query_text, unfit
-from ground_truth.miners.selection import Candidate, Harvest, distinct_lines
+from ground_truth.miners.selection import Harvest, distinct_lines
 from ground_truth.miners.types import Definition, Mined
 
 MIN_BODY_LINES = 3
@@ -27,26 +27,24 @@ def mine_docstrings(repository: Repository, *, limit: int | None = None, seed: i
 
 def harvest_docstrings(repository: Repository) -> Harvest:
     """Return everything in a repository that this kind could ask."""
-    harvest = Harvest(repository.name, "docstrings")
-    for source, file_reason in corpus_files(repository, harvest):
-        harvest.hidden.extend(hidden_docstrings(source))
-        for definition in definitions(source):
-            if definition.is_function:
-                candidate = _candidate(source, definition)
-                reason = _reason(definition) or _text_reason(candidate.query, definition)
-                harvest.take(candidate, file_reason=file_reason, reason=reason)
-    return harvest
+    return harvest_files(repository, "docstrings", docstrings_of)
 
 
-def _candidate(source: SourceFile, definition: Definition) -> Candidate:
-    return Candidate(
-        source.path,
-        source.language or "",
+def docstrings_of(source: SourceFile) -> FileFinds:
+    """Return what the documentation of a file could ask."""
+    hidden = [(span.start_byte, span.end_byte) for span in hidden_docstrings(source)]
+    return FileFinds(hidden, [_found(source, each) for each in definitions(source) if each.is_function])
+
+
+def _found(source: SourceFile, definition: Definition) -> Found:
+    query = query_text(definition.doc, definition.name)
+    return Found(
         definition.name,
-        query_text(definition.doc, definition.name),
+        query,
         definition.start_line,
         definition.end_line,
-        _body(source.data, definition),
+        tuple(sorted(_body(source.data, definition))),
+        _reason(definition) or _text_reason(query, definition),
     )
 
 

@@ -1,0 +1,138 @@
+"""Work over the files of a repository: spread over processes and kept per content, it says what one process says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chunkers.errors import UsageError
+from chunkers.file_work import each_file
+from chunkers.sources import Folder, walk
+from chunkers.types import SourceFile
+from evaluation.config import make_config
+from evaluation.experiment.executors import Executor, Processes, Serial
+from evaluation.experiment.matching import match_sizes
+from evaluation.experiment.session import Session
+from evaluation.experiment.spread_work import spread_work
+from evaluation.experiment.store import Store
+from ground_truth.git import resolve_ref
+from ground_truth.git_snapshot import take_snapshot
+from ground_truth.miners.mixed import mine_code
+
+OWN = Path(__file__).parents[1] / "chunkers"
+
+
+@pytest.fixture(scope="module")
+def two() -> Iterator[Executor]:
+    """Return two processes that all tests share."""
+    executor = Processes(2)
+    yield executor
+    executor.close()
+
+
+def note(source: SourceFile) -> list[str]:
+    """Write down that a file was looked at, beside the repository; return its name and a text that is no UTF-8."""
+    (Path(source.data.decode().split("\n")[0]) / f"{source.path}.{len(source.data)}").touch()
+    return [source.path, "\udc80"]
+
+
+def complain(source: SourceFile) -> None:
+    """Refuse every file."""
+    raise UsageError(f"{source.path} is wrong")
+
+
+def stumble(source: SourceFile) -> None:
+    """Fail as a bug does."""
+    raise ZeroDivisionError(source.path)
+
+
+def folder_of(tmp_path: Path, *names: str) -> Folder:
+    """Return a repository whose files say where to write notes."""
+    (tmp_path / "code").mkdir(exist_ok=True)
+    (tmp_path / "notes").mkdir(exist_ok=True)
+    for name in names:
+        (tmp_path / "code" / name).write_text(f"{tmp_path / 'notes'}\n")
+    return walk(tmp_path / "code")
+
+
+@pytest.mark.parametrize("kinds", [("docstrings",), ("docstrings", "comments")])
+def test_mining_finds_the_same_however_it_is_spread(kinds: tuple[str, ...], tmp_path: Path, two: Executor) -> None:
+    """Queries, answers, hidden text, counts: from this process, from two, and from what was kept."""
+    alone = mine_code(walk(OWN), kinds, limit=50)  # type: ignore[arg-type] # as the miner's own type says
+    store = Store(tmp_path)
+    for executor in (two, two, Serial()):
+        with spread_work(store, executor):
+            assert mine_code(walk(OWN), kinds, limit=50) == alone  # type: ignore[arg-type] # as above
+    assert len(alone.queries) > 10
+
+
+def test_only_new_contents_are_looked_at(tmp_path: Path) -> None:
+    """A second pass looks at none, a third at the file that has changed; what is found is the same as at first."""
+    folder = folder_of(tmp_path, *(f"{number}.py" for number in range(20)))
+    store, notes = Store(tmp_path / "store"), tmp_path / "notes"
+    with spread_work(store, Serial()):
+        first = list(each_file(folder, "noted", note))
+        assert len(list(notes.iterdir())) == 20
+        for file in notes.iterdir():
+            file.unlink()
+        assert list(each_file(folder, "noted", note)) == first
+        assert not list(notes.iterdir())
+        (folder.root / "7.py").write_text(f"{notes}\nchanged\n")
+        again = list(each_file(folder, "noted", note))
+    assert [file.name.partition(".py")[0] for file in notes.iterdir()] == ["7"]
+    assert [(each.path, each.value) for each in again] == [(each.path, each.value) for each in first]
+    assert [each.path for each in again] == sorted(each.path for each in again)
+
+
+def test_a_file_that_cannot_be_worked_on_ends_the_pass(tmp_path: Path, two: Executor) -> None:
+    """With the user's error where it is the user's, and as a bug where it is one; nothing is dropped in silence."""
+    folder = folder_of(tmp_path, *(f"{number}.py" for number in range(20)))
+    for executor in (Serial(), two):
+        with spread_work(Store(tmp_path / "store"), executor):
+            with pytest.raises(UsageError, match=r"\.py is wrong"):
+                list(each_file(folder, "refused", complain))
+            with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+                list(each_file(folder, "stumbled", stumble))
+
+
+def test_a_commit_is_read_in_portions(tmp_path: Path) -> None:
+    """All files, in order, and several at once as one by one."""
+    code = tmp_path / "code"
+    code.mkdir()
+    for number in range(30):
+        (code / f"{number}.py").write_text(f"a = {number}\n")
+    (code / "binary.py").write_bytes(b"\0")
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "m"]):
+        subprocess.run(["git", *command], cwd=code, check=True)
+    snapshot = take_snapshot(code, resolve_ref(code, "HEAD"), name="code")
+    everything = list(snapshot.files())
+    portions = snapshot.portions(4, least=3)
+    assert len(portions) > 2
+    assert [source for portion in portions for source in portion.files()] == everything
+    wanted = ["3.py", "none.py", "binary.py", "11.py"]
+    assert list(snapshot.read_many(wanted)) == [snapshot.read(path) for path in wanted]
+
+
+def test_sizes_are_matched_alike_on_every_engine(tmp_path: Path, two: Executor) -> None:
+    """The limits that two processes choose, block by block, are those of one."""
+    gold = tmp_path / "gold.jsonl"
+    row = {"query_id": "q", "query": "a file in pieces", "repo": "chunkers", "file": "cast.py"}
+    gold.write_text(json.dumps({**row, "start_line": 1, "end_line": 9}) + "\n")
+    config = make_config(
+        {
+            "datasets": (f"annotations:path={gold},root={OWN}",),
+            "chunkers": ("cast", "recursive", "fixed-lines", "whole-file"),
+            "match_size": "tokens=150",
+        }
+    )
+    one, other = (
+        match_sizes(Session.resolve(config, tmp_path / f"cache{number}"), executor)
+        for number, executor in enumerate((Serial(), two))
+    )
+    assert one.chosen == other.chosen
+    assert one.session.config == other.session.config
+    assert "whole-file" in one.session.left_out
