@@ -126,7 +126,7 @@ def test_how_much_is_said(repository: Path, tmp_path: Path, engine: str) -> None
     assert (quiet.returncode, quiet.stderr) == (0, "")
     assert json.loads(quiet.stdout)["datasets"][0]["queries"] == 5
     assert verbose.returncode == 0
-    assert "chunking: 2\n" in verbose.stderr
+    assert "chunking: 8\n" in verbose.stderr  # files, whatever the number of chunkers
     written = run(what=arguments_of_file)
     assert (written.returncode, written.stderr) == (0, "")
     assert json.loads(written.stdout)["config"]["measures"][0] == "ndcg@3"
