@@ -192,6 +192,8 @@ def test_hidden_spans_cover_the_documentation_and_lie_outside_the_code(language:
         ("bash", "# ------\n# Tools\n# ------\n# Adds up.\nf() {\n  echo\n}\n", "Adds up."),
         ("bash", "###### Tools below ######\n# Adds up.\nf() {\n  echo\n}\n", "Adds up."),
         ("c", "/*****\n * Adds up.\n *****/\nint f(void) {\n  return 1;\n}\n", "Adds up."),
+        ("c", "/*\n * Adds up.\n */\n\nint\nf (void)\n{\n  return 1;\n}\n", "Adds up."),
+        ("haskell", "-- | Makes a \\<b> of <https://e.org/x the text>.\nf :: Int\nf = 1\n", "Makes a <b> of the text."),
         ("zig", "/// Adds:\n/// * one\n/// * two\nfn f() void {}\n", "Adds:\n* one\n* two"),
         ("haskell", "-- | \\(O(n \\log n)\\). Adds up.\nf :: Int\nf = 1\n", "Adds up."),
         ("haskell", "-- | @'f' x y@ adds 'g' to\n-- @y@, as /usual/.\nf :: Int\nf = 1\n", "adds g to\ny, as usual."),

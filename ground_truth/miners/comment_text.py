@@ -63,8 +63,8 @@ _SUBJECT = re.compile(
     r"|have to) )*",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"\w+[.:;!]\s|\S+(?: \S+){0,2} (?:-+|[–—]) ")
-"""A word that is a sentence of its own, or a few before a dash: what follows explains them."""
+_HEADING = re.compile(r"\w+[.:;!]\s|\w+ \w+!\s|\w+ \w+n't\b|\S+(?: \S+){0,2} (?:-+|[–—]) ")
+"""A word or two that are a sentence of their own, a few before a dash, or what something is not."""
 _PREDICATES = frozenset("is are was were has requires needs contains depends means returns expects happens".split())
 """Third words that make a subject of the two before them: "queue validation requires …"."""
 _CLAUSE_VERBS = frozenset("ensure verify check assert confirm validate make see test determine".split())

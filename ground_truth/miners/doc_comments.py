@@ -206,15 +206,21 @@ def comments_above(row: int, data: bytes, by_last_row: Mapping[int, Node], *, op
     while True:
         above = by_last_row.get(row - 1)
         if above is None and not comments:
-            # One blank line may stand below a block comment, as in the older style of JavaScript.
+            # One blank line may stand below a block comment, as in older styles of JavaScript and C.
             above = by_last_row.get(row - 2)
             lines = data.split(b"\n", row)[row - 1 : row] if above is not None else []
-            if above is None or not data.startswith(b"/**", above.start_byte) or any(line.strip() for line in lines):
+            if above is None or not _is_block(above, data) or any(line.strip() for line in lines):
                 return []
         if above is None or not data.startswith(opens, above.start_byte) or data.startswith(b"#!", above.start_byte):
             return comments[::-1]
         comments.append(above)
         row = above.start_point.row
+
+
+def _is_block(comment: Node, data: bytes) -> bool:
+    """Return whether a comment is a block of documentation, or one of several lines."""
+    several = last_row(comment) > comment.start_point.row
+    return data.startswith(b"/**" if not several else b"/*", comment.start_byte)
 
 
 def whole_span(comments: list[Node], data: bytes) -> tuple[int, int]:

@@ -21,6 +21,8 @@ _OPENS = (b"--", b"{-")
 _CODE = re.compile(r"@([^@]+)@")
 _QUOTED = re.compile(r"(?<![\w'])'([^\W\d][\w.']*|[^\w\s']+)'(?!\w)")
 _EMPHASIS = re.compile(r"(?<![\w/<])/([^/\n]+)/(?![\w/>])|__([^_\n]+)__")
+_NAMED_LINK = re.compile(r"<https?://\S+\s+([^>]+)>")
+_ESCAPED = re.compile(r"\\([<>@'\"/`])")
 _COST = re.compile(r"\A(?:\w+ )?(?:\\\(.*?\\\)|/O\(.*?\)/)(?:[.,:;]|\s+time\.)\s+", re.DOTALL)
 _MATHS = re.compile(r"\\\((.*?)\\\)")
 
@@ -64,7 +66,7 @@ def _plain(doc: str, name: str) -> str:
     doc = re.sub(rf"\A@\(?'?{re.escape(name)}'?[^@]*@\s+(?=[a-z]+s\b)", "", _COST.sub("", doc))
     doc = _MATHS.sub(lambda match: match[1].replace("\\", "").strip(), doc)
     doc = _EMPHASIS.sub(lambda match: match[1] or match[2], _CODE.sub(r"\1", doc))
-    return _QUOTED.sub(r"\1", doc)
+    return _ESCAPED.sub(r"\1", _QUOTED.sub(r"\1", _NAMED_LINK.sub(r"\1", doc)))
 
 
 def _declarations(root: Node) -> Iterator[list[Node]]:

@@ -15,6 +15,7 @@ _ENOUGH_WORDS = 6
 _SHORT_LINE = 55
 _NEW_SENTENCE = re.compile(r"\s*(?:(?:[A-Z][a-z]+|An?|I[fts]|[Tt]his) [a-z]|[A-Z][a-z]+: )")
 _LINE_ENDS = ("`", ")", '"', "'")
+_TRAILING = ":;,- "
 _LABEL = re.compile(r"^\w+: ")
 _DIRECTIVE = re.compile(
     r"^[ \t]*(?:rubocop:|shellcheck (?:disable|source|shell)|eslint-|prettier-|nolint|go:\w|swiftlint:|ktlint|luacheck:"
@@ -59,7 +60,12 @@ _HTML_TAG = re.compile(
     r"|remarks|value|returns|example|list|item|term|description|pre|blockquote|table|tr|td|th)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
-_AUTOLINK = re.compile(r"<(?:https?|mailto):[^>\s]*>")
+_AUTOLINK = re.compile(
+    r"<(?:https?|mailto):[^>\s]*>"
+    r"|(?:\b(?:see|at|(?:adapted )?from|based on|implementation|source|ref(?:erence)?|link|docs?)\b:?\s+)?"
+    r"(?<![\w/<\"'(])https?://\S+",
+    re.IGNORECASE,
+)
 _LINK = re.compile(r"!?\[([^\]\[]+)\](?:\([^)]*\)|\[[^\]]*\])")
 _SHORTCUT = re.compile(r"(?<![\w)\]])\[\[?(`[^`\]]+`|[A-Za-z_][\w.:#]*(?:\(\))?)(?:\s[^\]]*)?\]\]?(?![\w(\[])")
 _RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{1,2}|`([^`]+)`_{1,2}")
@@ -85,6 +91,7 @@ _EMPTY = re.compile(
     r"|helpers? (?:functions?|methods?|for|to|class)|overload|version|equivalent|accessor|getter|setter"
     r"|constructor|test|mixin"
     r"|(?:default )?implementation|a?sync\w* version)\b"
+    r"|(?:please )?use \S+ instead\b"
     r"|exported for\b|exposed (?:for|to)\b|visible for\b|code for\b|(?:\w+ )?counterpart (?:of|to|for)\b"
     r"|not implemented|do not use|don't use|(?:for )?internal use|for testing|used (?:by|in|for|to|when|internally)\b"
     r"|(?:gets? |is )?(?:called|invoked|executed|triggered)\b|runs? (?:in|on|from|as)\b|this (?:is|was"
@@ -102,7 +109,7 @@ _ASIDE = re.compile(
     r"|which|who|if you|if we|that|these|those|otherwise|but|or|non-public|say|yes|ok|ugly|hack|hacky"
     r"|workaround|assumes?|assert(?:s|ion)?|callers?|thread[- ]?safe|the following|expects?|requires?"
     r"|takes ownership|owned|consumes)\b"
-    r"|^\w+ (?:must|should|shall|cannot|can't|may only|needs? to)\b|^always returns\b"
+    r"|^\w+ (?:is|are|was|were|must|should|shall|cannot|can't|may only|needs? to)\b|^always returns\b"
     r"|^returns? (?:null|nil|none|undefined|nullptr|an? error|error|the error) (?:if|when|unless|on|for|in case)\b"
     r"|^this (?!(?:function|method|routine|procedure|macro|utility|command|operator|filter|decorator"
     r"|property)\b|\w+s\b)"
@@ -126,8 +133,8 @@ _SYMBOLS = re.compile(
     r"==|!=|[<>]=|=>|->|<-|::=|\s[=<>|&]\s|\w\[\w*\]|\]\[|&&|\|\||[{}]|\)\(|^\W*\w+\(.*\)\.?$|\\[a-z]+\{|\$\w|\s%\w\b"
 )
 _CUT_OFF = re.compile(
-    r"\b(?:that|if|the|an?|and|or|which|when|whose|where|because|unless|than|is|are|using|following|such as|as follows"
-    r"|(?:defined|given) by)$"
+    r"\b(?:that|if|the|an?|and|or|which|when|whose|where|because|unless|than|is|are|be|does|using|following|such as"
+    r"|as follows|(?:defined|given) by)$"
 )
 _PARAMETERS = re.compile(
     r"^(?:params?|args?|arguments?|parameters?|returns?|inputs?|outputs?|usage|keys?|options?|type)\s*[:–-]"
@@ -147,9 +154,11 @@ def query_text(doc: str, name: str = "") -> str:
     text = _prose(_with_full_stops(_SECTION.split(_COMPLEXITY.sub("", text), maxsplit=1)[0]))
     sentences = _SENTENCE_END.split(text)
     taken = sentences[0]
-    if len(taken.split()) < _ENOUGH_WORDS and len(sentences) > 1 and not _LABEL.match(sentences[1]):
-        taken = f"{taken} {sentences[1]}"
-    return _without_name(taken, name).rstrip(":;,- ")
+    if len(taken.split()) < _ENOUGH_WORDS and len(sentences) > 1:
+        second = sentences[1].rstrip(_TRAILING)
+        if not (_LABEL.match(second) or _CUT_OFF.search(second)):
+            taken = f"{taken} {second}"
+    return _without_name(taken, name).rstrip(_TRAILING)
 
 
 def _with_full_stops(text: str) -> str:
