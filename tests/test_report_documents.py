@@ -81,6 +81,19 @@ def test_markdown_has_the_verdict_every_table_and_the_failures() -> None:
     assert {line.count("|") - line.count("\\|") for line in tables} <= {10, 9, 14, 8, 12}
 
 
+def test_the_summary_fits_a_comment_on_a_pull_request() -> None:
+    """However many chunkers there are it is short enough; what is left out is said; the answer comes first."""
+    names = [f"chunker-{k:02}:size={100 * k}" for k in range(24)]
+    results = simulated_results(names=names, edges=[0.1 - k / 100 for k in range(24)], retrievers=("dense", "bm25"))
+    text = markdown(results, views(results))
+    assert len(text) < 65_536
+    assert "are left out for their length" in text
+    assert all(name in text for name in names)
+    short = markdown(few := simulated_results(), views(few))
+    assert short.index("**Verdict.**") < min(short.index("Caution"), short.index("|"))
+    assert short.count("<details>") == short.count("</details>") == 1
+
+
 def test_latex_escapes_and_closes_what_it_opens() -> None:
     """The tables balance, and special characters of names are escaped."""
     results = simulated_results(names=["a_b:x=50%", "c&d"], edges=(0.1, 0.0))

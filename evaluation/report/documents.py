@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from chunkers.plain_text import csv_cell, shown
@@ -34,30 +35,52 @@ WHY_NOT_COMPARABLE = (
 )
 
 
+_LONGEST = 60_000
+"""Characters of a summary: a comment on a pull request takes 65,536."""
+
+
 def markdown(results: Results, views: list[View]) -> str:
-    """Return the summary: what holds over all settings, then per setting the verdict, the tables and what failed."""
+    """Return the summary: the answer first, then per setting the ranking, with the other tables folded away.
+
+    Where it would be too long for a comment on a pull request, the folded tables are left out, and it says so.
+    """
+    text = _summary(results, views, folded=True)
+    return text if len(text) <= _LONGEST else _summary(results, views, folded=False)
+
+
+def _summary(results: Results, views: list[View], *, folded: bool) -> str:
     parts = ["# chunkbench summary"]
     overview = overall_table(results)
     if overview is not None:
         parts += [f"**Verdict.** {_md(' '.join(overall_sentences(results, views)))}"]
         parts += [_markdown_table(overview), _md(OVERALL_LEGEND)]
-    parts += ["\n".join(f"- {_md(each)}" for each in (*axis_sentences(results), *index_sentences(views)))]
-    parts += ["\n".join(f"- Caution: {_md(each)}" for each in cautions(results, views))]
+    notes = ["\n".join(f"- {_md(each)}" for each in (*axis_sentences(results), *index_sentences(views)))]
+    notes += ["\n".join(f"- Caution: {_md(each)}" for each in cautions(results, views))]
+    parts += notes if len(views) > 1 else []
     for view in views:
         parts += [f"## {_md(view.setting.title)}"]
         parts += [f"{plural(len(view.queries), 'query')}, {plural(view.repositories, 'repository')}."]
-        parts += [f"**Verdict.** {_md(' '.join(sentences(view)))}"]
+        parts += [f"**Verdict.** {_md(' '.join(sentences(view)))}", *(notes if len(views) == 1 else [])]
         if view.rows:
             parts += [_markdown_table(ranking_table(view)), _md(" ".join(legend(view)))]
             parts += [_markdown_table(kinds)] if (kinds := kind_table(view)) is not None else []
-            if (cost := cost_table(view)) is not None:
-                parts += [_markdown_table(cost), _md(" ".join(cost_legend(view)))]
-            if view.published:
-                parts += [_markdown_table(published_table(view)), WHY_NOT_COMPARABLE]
-            parts += [_markdown_table(comparison_table(view)), _markdown_table(health_table(view))]
+            parts += list(_folded(view)) if folded else []
         if view.failed:
             parts += ["### Failed", *(f"- {_md(cell.key.chunker)}: {_md(cell.reason)}" for cell in view.failed)]
+    if not folded:
+        parts += ["Costs, chunk ids, comparisons and losses are left out for their length: report.html has them."]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _folded(view: View) -> Iterator[str]:
+    """Yield the tables that a reader opens when needed."""
+    yield "<details><summary>Cost, chunk ids, comparisons and losses</summary>"
+    if (cost := cost_table(view)) is not None:
+        yield from (_markdown_table(cost), _md(" ".join(cost_legend(view))))
+    if view.published:
+        yield from (_markdown_table(published_table(view)), WHY_NOT_COMPARABLE)
+    yield from (_markdown_table(comparison_table(view)), _markdown_table(health_table(view)))
+    yield "</details>"
 
 
 def csv_text(views: list[View]) -> str:
