@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-from array import array
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from indexing.code_words import code_words
 from indexing.encoders.texts import readable
-from indexing.ties import best_of_all
+from indexing.postings import Postings, build_postings
+from indexing.ties import best_of_shards
 from indexing.types import Hit, Index, QueryBatch, SearchSpace
 
 
@@ -37,36 +36,15 @@ class BM25:
 
     def prepare(self, space: SearchSpace) -> Index:
         """Return the postings of the space, ready to be asked."""
-        vocabulary, index = self._index(space.texts)
-        postings = sum(part.nbytes for part in index.scores.values() if hasattr(part, "nbytes")) if index else 0
-        words = sum(len(word.encode()) for word in vocabulary)
-        return Index(postings + words, functools.partial(_search, vocabulary, index))
-
-    def _index(self, texts: Sequence[str]) -> tuple[Mapping[str, int], Any]:
-        """Return word → number, in order of first use, and the index of the texts; None where there are no words."""
-        import bm25s
-        from bm25s.tokenization import Tokenized
-
-        vocabulary: dict[str, int] = {}
-        # Four bytes per word: of a large corpus this is most of what is held.
-        ids = [
-            array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in code_words(readable(text))])
-            for text in texts
-        ]
-        if not vocabulary:
-            return vocabulary, None
-        # Its own way to make the sparse matrix holds twice as much while it does so, for the same matrix.
-        index = bm25s.BM25(method="lucene", k1=self.k1, b=self.b, csc_backend="scipy")
-        index.index(Tokenized(ids=ids, vocab=vocabulary), show_progress=False, create_empty_token=False)
-        return vocabulary, index
+        postings = build_postings(space.texts, k1=self.k1, b=self.b)
+        return Index(postings.nbytes, functools.partial(_search, postings))
 
 
-def _search(vocabulary: Mapping[str, int], index: Any, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:  # noqa: ANN401 - bm25s has no types
+def _search(postings: Postings, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
+    numbers = postings.vocabulary
     runs: list[list[Hit]] = []
     for text in queries.texts:
-        words = [vocabulary[word] for word in code_words(readable(text)) if word in vocabulary]
-        if not words or depth <= 0:
-            runs.append([])
-            continue
-        runs.append(best_of_all(index.get_scores_from_ids(words), depth=depth, above=0.0))
+        words = [numbers[word] for word in code_words(readable(text)) if word in numbers]
+        scores = (shard.scores(words) for shard in postings.shards) if words and depth > 0 else ()
+        runs.append(best_of_shards(scores, depth=depth, above=0.0))
     return runs

@@ -15,10 +15,15 @@ _PART = re.compile(
 
 def code_words(text: str) -> list[str]:
     """Return the words of the text in order; ``getHTTPResponse_2`` gives itself, get, http, response and 2."""
-    words: list[str] = []
-    for word in _WORD.findall(text):
-        parts = _PART.findall(word)
-        if len(parts) > 1:
-            words.append(word.lower())
-        words.extend(part.lower() for part in parts)
-    return words
+    return [part for word in words_in(text) for part in word_parts(word)]
+
+
+def words_in(text: str) -> list[str]:
+    """Return the words of the text as they are written, in order."""
+    return _WORD.findall(text)
+
+
+def word_parts(word: str) -> list[str]:
+    """Return a word in lower case, whole and in its parts."""
+    parts = [part.lower() for part in _PART.findall(word)]
+    return [word.lower(), *parts] if len(parts) > 1 else parts

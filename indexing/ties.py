@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from indexing.types import Hit
@@ -22,3 +24,13 @@ def best_of_all(scores: np.ndarray, *, depth: int, above: float = -np.inf) -> li
         last = np.partition(kept, len(kept) - depth)[len(kept) - depth]
         positions = positions[kept >= last]
     return best(scores[positions], positions, depth=depth)
+
+
+def best_of_shards(shards: Iterable[np.ndarray], *, depth: int, above: float = -np.inf) -> list[Hit]:
+    """Return the best hits where the scores of all positions come in parts, one after the other."""
+    found: list[Hit] = []
+    start = 0
+    for scores in shards:
+        found += [Hit(start + hit.position, hit.score) for hit in best_of_all(scores, depth=depth, above=above)]
+        start += len(scores)
+    return sorted(found, key=lambda hit: (-hit.score, hit.position))[:depth]
