@@ -254,6 +254,8 @@ def test_unfit_texts_have_a_reason(text: str, reason: str) -> None:
         ("Returns null if there are no outputs in the layout", True),
         ("Always returns false as frames do not matter", True),
         ("Counters are cumulative values that only increase", True),
+        ("A route may be used in isolation as an application", True),
+        ("TLS requires exactly the number of bytes that were asked", True),
         ("Returns false if the tree has a cycle", False),
         ("Returns an error code of the last call", False),
     ],

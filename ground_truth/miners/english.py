@@ -42,7 +42,7 @@ NO_VERBS = frozenset(
     """
     a about above across after against all along also although among an and another any are around as at because
     before behind being below beneath beside between both but by can cannot case caution could default despite did
-    do does down due during each either else end even every example except few finally for from given had has have
+    do does down due during each either else end even every example except few finally for from given got had has have
     here hit how however if important in index inside instead into is it its just last later least length less let
     like list many maybe me might more most much must my name near neither never next no none nor not found note nothing
     now number of off on once one only onto or other otherwise our out outside over part per perhaps position
