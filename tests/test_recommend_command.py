@@ -11,6 +11,7 @@ from conftest import Command
 import chunkbench as cb
 
 FOUR = ["fixed-lines:lines=5", "fixed-lines:lines=9", "cast:size=200", "whole-file"]
+EIGHT = [*FOUR, "fixed-lines:lines=3", "fixed-lines:lines=13", "recursive:size=150", "fixed-tokens:tokens=40"]
 FAILING = """
 from dataclasses import dataclass
 from typing import ClassVar
@@ -35,36 +36,37 @@ def _arguments(repository: Path, *candidates: str) -> list[object]:
 
 def test_the_answer_and_how_it_was_found(chunkbench: Command, repository: Path) -> None:
     """All candidates are in the document, the recommended one may be best, and the same command says the same again."""
-    done = chunkbench(*_arguments(repository, *FOUR), "--json")
+    done = chunkbench(*_arguments(repository, *EIGHT), "--json")
     assert done.code == 0, done.err
     found = done.json
     assert found["recommended"] in found["may_be_best"]
-    assert [each["spec"] for each in found["candidates"]] == FOUR
+    assert [each["spec"] for each in found["candidates"]] == EIGHT
     assert 0 <= found["risk"] <= 100
     assert 0 < found["embedded_texts"] <= found["grid_texts"]
     assert found["rounds"][-1]["share"] == 1.0
     final = found["rounds"][-1]["queries"]
     assert 0 < final < 16
+    assert len(found["finalists"]) < 8
     assert all(each["queries"] == final for each in found["finalists"])
-    again = chunkbench(*_arguments(repository, *FOUR), "--json").json
+    again = chunkbench(*_arguments(repository, *EIGHT), "--json").json
     assert {**again, "seconds": 0, "finalists": 0} == {**found, "seconds": 0, "finalists": 0}
-    shown = chunkbench(*_arguments(repository, *FOUR), "--current", "fixed-lines:lines=3")
+    shown = chunkbench(*_arguments(repository, *EIGHT), "--current", "fixed-lines:lines=4")
     assert shown.code == 0
     assert found["recommended"] in shown.out
     assert "too little data" in " ".join(shown.out.split())
-    assert "Changing from fixed-lines:lines=3" in " ".join(shown.out.split())
+    assert "Changing from fixed-lines:lines=4" in " ".join(shown.out.split())
 
 
 def test_processes_say_the_same(chunkbench: Command, repository: Path) -> None:
     """Rounds run in other processes, which load the same part of the data."""
-    one = chunkbench(*_arguments(repository, *FOUR), "--json").json
+    one = chunkbench(*_arguments(repository, *EIGHT), "--json").json
     two = chunkbench(
-        *_arguments(repository, *FOUR)[:-8],
+        *_arguments(repository, *EIGHT)[:-16],
         "--engine",
         "processes",
         "--jobs",
         2,
-        *_arguments(repository, *FOUR)[-8:],
+        *_arguments(repository, *EIGHT)[-16:],
         "--json",
     ).json
     assert two["recommended"] == one["recommended"]
@@ -107,6 +109,13 @@ def test_limits(chunkbench: Command, repository: Path) -> None:
     assert chunkbench(*_arguments(repository, *FOUR), "--budget", 1).code == 2
     priced = chunkbench(*_arguments(repository, *FOUR), "--price", 10, "--budget", 1, "--json").json
     assert all(each["cost"]["price"] == each["cost"]["tokens"] / 100_000 for each in priced["finalists"])
+
+
+def test_few_candidates_meet_at_once(chunkbench: Command, repository: Path) -> None:
+    """Where all can meet in the final there are no rounds, and all queries are asked."""
+    found = chunkbench(*_arguments(repository, *FOUR), "--json").json
+    assert [each["queries"] for each in found["rounds"]] == [16]
+    assert {each["fate"] for each in found["candidates"]} == {"finalist"}
 
 
 def test_one_candidate(chunkbench: Command, repository: Path) -> None:

@@ -108,9 +108,16 @@ class Session:
         other.matched_size, other.left_out = matched_size or self.matched_size, left_out or self.left_out
         return other
 
-    def with_dataset(self, config: ExperimentConfig, loader: DatasetLoader, loaded: LoadedDataset) -> Session:
+    def with_dataset(
+        self,
+        config: ExperimentConfig,
+        loader: DatasetLoader,
+        loaded: LoadedDataset,
+        *,
+        plugins: Mapping[str, object] | None = None,
+    ) -> Session:
         """Return a session of another config on a dataset that is at hand; other processes load it by its loader."""
-        given = {**self._given, loaded.spec: loader}
+        given = {**self._given, loaded.spec: loader, **(plugins or {})}
         other = Session(config, self.cache, plugins=given, datasets={loaded.spec: loaded})
         other._made = self._made
         return other

@@ -39,6 +39,8 @@ class Finished(NamedTuple):
     outcome: Outcome
     limits: Limits
     current: str | None
+    scout: str | None
+    """Who searched everything before the first round."""
 
 
 def assemble(race: Finished, *, seconds: float) -> Recommendation:
@@ -162,15 +164,15 @@ def _records(race: Finished) -> Iterator[CandidateRecord]:
 
 def _rounds(race: Finished) -> Iterator[RoundFacts]:
     session = race.session
-    loaded = session.dataset(session.config.datasets[0])
-    files = sum(1 for repository in loaded.dataset.repositories for _ in repository.files())
+    repositories = session.dataset(session.config.datasets[0]).dataset.repositories
+    sizes = [len(source.data) for repository in repositories for source in repository.files()]
     for part, each in zip(race.measuring.parts, race.outcome.rounds, strict=True):
         yield RoundFacts(
             candidates=len(each.means),
             queries=len(each.scored.clusters),
             repositories=len(set(each.scored.clusters)),
-            files=files if part.files is None else len(part.files),
-            share=part.share,
+            files=len(sizes) if part.passages is None else len(part.passages.ranges),
+            share=1.0 if part.passages is None else part.passages.size / max(sum(sizes), 1),
         )
 
 
@@ -181,7 +183,7 @@ def _embedded(race: Finished) -> Iterator[np.ndarray]:
             part for part, each in zip(race.measuring.parts, race.outcome.rounds, strict=True) if spec in each.means
         ]
         if parts:
-            yield runner.texts.within(parts[-1].files)
+            yield runner.texts.within(None if spec == race.scout else parts[-1].passages)
 
 
 def _current(race: Finished) -> Current:

@@ -15,8 +15,8 @@ from evaluation.experiment.progress import Progress
 from evaluation.experiment.run import make_scores
 from evaluation.experiment.session import Session
 from evaluation.recommend.bounds import Scored
-from evaluation.recommend.sampling import Part, PartLoader, part_of
-from evaluation.types import CellKey
+from evaluation.recommend.sampling import Part, PartLoader, asking
+from evaluation.recommend.within import Within
 from ground_truth.datasets.in_memory import InMemory
 
 
@@ -34,32 +34,32 @@ class Measuring:
 
     def __call__(self, number: int, names: Sequence[str]) -> Scored:
         """Return the scores of these candidates in a round; those that fail have no row."""
-        final = number == len(self.parts) - 1
-        part = self.parts[number]
+        final, part = number == len(self.parts) - 1, self.parts[number]
         what = "final" if final else f"round {number + 1} of {len(self.parts) - 1}"
-        self.say(f"{what}: {len(names)} candidates, {len(part.queries):,} queries, {part.share:.0%} of the text")
+        searched = "all text" if part.passages is None else f"{part.passages.size / 1e6:,.2f} MB of text"
+        self.say(f"{what}: {len(names)} candidates, {len(part.queries):,} queries, {searched}")
         session = self.session_of(number, names)
-        cells = {cell.chunker: cell for cell in session.cells}
         broken = make_scores(session, session.cells, self.executor, self.progress)
-        self.failed |= {cell.chunker: reason for cell, reason in broken.items()}
+        cells = dict(zip(names, session.cells, strict=True))
+        self.failed |= {name: broken[cell] for name, cell in cells.items() if cell in broken}
         kept = [name for name in names if cells[name] not in broken]
-        rows = [self._scores(session, cells[name]) for name in kept]
+        headline = session.config.headline
+        rows = [stages.score(session, cells[name]).scored.scores[headline] for name in kept]
         clusters = [query.cluster for query in session.dataset(session.config.datasets[0]).dataset.queries]
         return Scored(kept, np.array(rows).reshape(len(kept), len(clusters)), clusters)
 
     def session_of(self, number: int, names: Sequence[str]) -> Session:
-        """Return the session of these candidates on a round's files and queries."""
+        """Return the session of these candidates, in this order, on a round's passages and queries."""
         base, part = self.session, self.parts[number]
         config = base.config
         whole = config.datasets[0]
-        asked = hashlib.sha256("\n".join(sorted(part.queries)).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-        files = "all files" if part.files is None else f"{len(part.files)} files"
-        spec = f"{whole} · {files}, queries {asked}"
-        loader = PartLoader(inner=base.loader(whole), limit=config.limit, seed=config.seed, part=part)
-        here = InMemory(dataset=part_of(base.dataset(whole).dataset, part))
+        asked = hashlib.sha256("\n".join(sorted(part.queries)).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+        spec = f"{whole} · queries {asked}"
+        loader = PartLoader(inner=base.loader(whole), limit=config.limit, seed=config.seed, queries=part.queries)
+        here = InMemory(dataset=asking(base.dataset(whole).dataset, part.queries))
         loaded = load_dataset(spec, here, duplicates="keep", limit=None, seed=config.seed)
-        update = {"datasets": (spec,), "chunkers": tuple(names), "limit": None}
-        return base.with_dataset(config.model_copy(update=update), loader, loaded)
-
-    def _scores(self, session: Session, cell: CellKey) -> np.ndarray:
-        return stages.score(session, cell).scored.scores[session.config.headline]
+        kept: dict[str, object] = {}
+        if part.passages is not None:
+            kept = {f"{name} · within {part.passages}": Within.of(base.chunker(name), part.passages) for name in names}
+        update = {"datasets": (spec,), "chunkers": tuple(kept or names), "limit": None}
+        return base.with_dataset(config.model_copy(update=update), loader, loaded, plugins=kept)

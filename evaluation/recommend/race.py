@@ -24,7 +24,7 @@ from evaluation.statistics import SIGNIFICANT
 _LEADERS = 3
 """Those with the best means, with which everyone is compared in a round."""
 _LEAST_LEFT, _LEAST_FINALISTS = 8, 3
-_NEXT_ROUND = 0.4
+_NEXT_ROUND = 0.3
 """What the next round may take of the texts that are left to spend; the final has the rest."""
 
 

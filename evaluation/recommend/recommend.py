@@ -9,14 +9,16 @@ from typing import NamedTuple
 from chunkers.errors import UsageError
 from evaluation.experiment.executors import Executor
 from evaluation.experiment.progress import Progress
+from evaluation.experiment.run import make_scores
 from evaluation.experiment.session import Session
 from evaluation.recommend.assembling import Finished, assemble
 from evaluation.recommend.bounds import Scale
 from evaluation.recommend.candidates import Candidate, default_candidates, family_of
-from evaluation.recommend.field import make_field
+from evaluation.recommend.competing import answers, competing, scouts
+from evaluation.recommend.field import Field, make_field
 from evaluation.recommend.measuring import Measuring
 from evaluation.recommend.race import Rules, race
-from evaluation.recommend.sampling import divide
+from evaluation.recommend.sampling import Part, Passages, divide
 from evaluation.recommend.types import Limits, Recommendation
 from evaluation.results.comparisons import margin_of, statistics_options
 
@@ -50,16 +52,43 @@ def recommend(
     chunkers = dict.fromkeys([*(each.spec for each in candidates), *([current] if current else [])])
     session = session.with_config(config.model_copy(update={"chunkers": tuple(chunkers)}))
     field = make_field(session, candidates, limits, executor=helped.executor, progress=helped.progress)
-    parts = divide(dataset, seed=config.seed)
+    rules = rules_of(session)
+    scout, parts = _parts(session, field, rules, helped)
     measuring = Measuring(session, parts, helped.executor, helped.progress, helped.say)
     entrants = [runner.entrant for runner in field.runners.values()]
-    outcome = race(entrants, [part.share for part in parts[:-1]], measuring, rules_of(session)) if entrants else None
+    shares = [text_share(field, part.passages) for part in parts[:-1]]
+    outcome = race(entrants, shares, measuring, rules) if entrants else None
     if outcome is None:
         reasons = {**{spec: out.reason for spec, out in field.out.items()}, **measuring.failed}
         spec, reason = next(iter(reasons.items()))
         raise AllFailedError(f"each of the {len(candidates)} candidates failed; {spec}: {reason}")
-    finished = Finished(session, candidates, field, measuring, outcome, limits, current)
+    finished = Finished(session, candidates, field, measuring, outcome, limits, current, scout)
     return assemble(finished, seconds=time.perf_counter() - started)
+
+
+def _parts(session: Session, field: Field, rules: Rules, helped: Help) -> tuple[str | None, list[Part]]:
+    """Return what the rounds and the final are measured on, and who searched everything to say what competes.
+
+    Where all candidates could meet in the final there are no rounds.
+    """
+    loaded = session.dataset(session.config.datasets[0])
+    everything = [Part(None, frozenset(query.id for query in loaded.dataset.queries))]
+    if len(field.runners) <= rules.finalists:
+        return None, everything
+    for runner in scouts(list(field.runners.values())):
+        spec = runner.candidate.spec
+        cells = [cell for cell in session.cells if cell.chunker == spec]
+        helped.say(f"{spec} searches everything, to see what competes for each query")
+        if not make_scores(session, cells, helped.executor, helped.progress):
+            found = competing(session, cells[0])
+            return spec, divide(loaded.dataset, found, answers(loaded.dataset), seed=session.config.seed)
+    return None, everything
+
+
+def text_share(field: Field, passages: Passages | None) -> float:
+    """Return the share of all candidates' texts that touch the passages."""
+    runners = field.runners.values()
+    return sum(len(each.texts.within(passages)) for each in runners) / max(sum(each.chunks for each in runners), 1)
 
 
 def rules_of(session: Session) -> Rules:

@@ -1,28 +1,24 @@
-"""The files and queries of each round: parts of the data that grow, and queries that no round has seen."""
+"""What each round is measured on: some queries, and the passages that compete for them; the final has all the others.
+
+A part of the files would not do: among little text every answer is soon read, and large chunks look better than they
+are. So a round searches its queries' answers and the passages that come first for them when one candidate searches
+everything: little text, and nearly as hard to tell apart as all of it.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
-from chunkers.sources import Repository, Skipped
-from chunkers.types import SourceFile
-from evaluation.statistics import MIN_REPOSITORIES
 from ground_truth.draw import draw_queries
-from ground_truth.types import Dataset, DatasetLoader
+from ground_truth.types import Dataset, DatasetLoader, Query
 
-SHARES = (0.15, 0.27)
-"""The part of the text that each round is measured on."""
-_LEAST_BYTES = 48_000
-"""What is searched of a repository at least: about three reading budgets of 4,000 tokens. Less would be read whole."""
-_FRESH = 12
-"""Repositories that no round has seen from which the final needs no others."""
-_HELD_OUT = 3
-"""Where there are fewer: one in this many of the queries in the rounds' files is kept for the final."""
-_WITH_ANSWERS = 0.5
-"""The part of a round's text that is taken from files with answers; the rest is taken from all."""
+SHARES = (0.1, 0.19)
+"""The part of all text that the passages of each round make up, at most."""
+DEPTHS = (1000, 2000, 4000)
+"""Tokens that are looked at of what comes first for a query: more where there is room for more."""
 _ROUNDS_QUERIES = 0.5
 """The part of all queries that the rounds may use up."""
 _LEAST_QUERIES = 4
@@ -30,196 +26,171 @@ _LEAST_QUERIES = 4
 
 FileName = tuple[str, str]
 """Repository and path."""
-_Space = dict[FileName, int]
-"""Files that are searched together, with their bytes."""
+
+
+class Passage(NamedTuple):
+    """Half-open bytes of a file."""
+
+    file: FileName
+    start: int
+    end: int
+    tokens: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Passages:
+    """Text that a round searches: file → half-open byte ranges, ascending and apart."""
+
+    ranges: Mapping[FileName, tuple[tuple[int, int], ...]]
+
+    @classmethod
+    def of(cls, parts: Iterable[Passage]) -> Passages:
+        """Return the passages, joined where they touch."""
+        found: dict[FileName, list[tuple[int, int]]] = {}
+        for part in sorted(parts):
+            held = found.setdefault(part.file, [])
+            if held and part.start <= held[-1][1]:
+                held[-1] = (held[-1][0], max(held[-1][1], part.end))
+            else:
+                held.append((part.start, part.end))
+        return cls({file: tuple(held) for file, held in found.items()})
+
+    @property
+    def size(self) -> int:
+        """All bytes."""
+        return sum(end - start for held in self.ranges.values() for start, end in held)
+
+    def __repr__(self) -> str:
+        """Return a hash: two that hold the same text are the same."""
+        written = repr(sorted(self.ranges.items())).encode("utf-8", "surrogateescape")
+        return hashlib.sha256(written).hexdigest()[:20]
 
 
 class Part(NamedTuple):
     """What one round is measured on."""
 
-    files: frozenset[FileName] | None
-    """None: all of them."""
+    passages: Passages | None
+    """None: all text."""
     queries: frozenset[str]
-    share: float
-    """Of all text."""
 
 
-def divide(dataset: Dataset, *, seed: int) -> list[Part]:
-    """Return the parts of the rounds, each holding the one before, and of the final; two parts share no query.
+def divide(
+    dataset: Dataset, competing: Mapping[str, Sequence[Passage]], answers: Mapping[str, Sequence[Passage]], *, seed: int
+) -> list[Part]:
+    """Return the parts of the rounds, each holding the one before, and of the final; no query is in both.
 
-    Repositories and files are taken in an order that the seed and their names decide. Many small repositories are
-    taken one by one, so that each is searched among enough text; of few large ones some files each. A query takes part
-    where all files that answer it do. The rounds' files are searched in the final too, with all others.
+    ``competing`` says what comes first for each query, best first, ``answers`` what it asks for. Queries are taken in
+    an order that the seed decides, from each repository and kind in turn, until their passages are a round's share of
+    the text; where that takes in too many queries, more is looked at of each.
     """
-    spaces = _spaces(dataset)
-    sizes = {file: size for several in spaces.values() for space in several for file, size in space.items()}
-    total = sum(sizes.values())
-    gold = _gold_files(dataset)
-    every = frozenset(query.id for query in dataset.queries)
+    ordered = [query.id for query in in_turn(dataset.queries, seed=seed) if answers.get(query.id)]
+    everyone = frozenset(query.id for query in dataset.queries)
+    most = int(_ROUNDS_QUERIES * len(everyone))
+    total = sum(len(source.data) for repository in dataset.repositories for source in repository.files())
     parts: list[Part] = []
-    if len(every) >= _LEAST_QUERIES:
-        answers = frozenset().union(*gold.values())
-        files: frozenset[FileName] = frozenset()
+    if len(everyone) >= _LEAST_QUERIES:
+        depth, taken = _depth(ordered[:most], competing, answers, SHARES[-1] * total)
+        sizes = _growing(ordered[:taken], competing, answers, depth)
         for share in SHARES:
-            files |= _files(spaces, answers, share * total, seed)
-            files |= _enough(dataset, gold, files, round(share * len(every)), seed)
-            asked = frozenset(name for name in every if gold[name] and gold[name] <= files)
-            parts.append(Part(files, asked, _share(files, sizes, total)))
-        held = _held_out(dataset, spaces, total, seed) | _surplus(parts[-1].queries, len(every), seed)
-        parts = [part._replace(queries=part.queries - held) for part in parts]
-    used = parts[-1].queries if parts else frozenset()
-    growing = [part for k, part in enumerate(parts) if part.queries and (k == 0 or part != parts[k - 1])]
-    return [*growing, Part(None, every - used, 1.0)]
+            count = max(1, sum(size <= share * total for size in sizes)) if sizes else 0
+            chosen = ordered[: taken if share == SHARES[-1] else count]
+            part = Part(_passages(chosen, competing, answers, depth), frozenset(chosen))
+            if chosen and (not parts or part.queries != parts[-1].queries):
+                parts.append(part)
+    seen = parts[-1].queries if parts else frozenset()
+    return [*parts, Part(None, everyone - seen)]
 
 
-def _held_out(dataset: Dataset, spaces: Mapping[str, Sequence[_Space]], total: int, seed: int) -> set[str]:
-    """Return the queries that no round may see, although their files are in it: some, where repositories are few."""
-    rest = len(spaces) - _count(spaces, SHARES[-1] * total)
-    if len(spaces) < MIN_REPOSITORIES or rest >= _FRESH:
-        return set()
-    return {query.id for query in dataset.queries if _drawn(query.id, seed, _HELD_OUT)}
+def in_turn(queries: Sequence[Query], *, seed: int) -> Iterator[Query]:
+    """Yield the queries, of each repository and kind one after the other, each group in an order of the seed's."""
+    groups: dict[tuple[str, str], list[Query]] = {}
+    for query in sorted(queries, key=lambda query: _order(query.id, seed)):
+        groups.setdefault((query.cluster, query.kind), []).append(query)
+    waiting = [groups[name] for name in sorted(groups, key=lambda name: _order("\0".join(name), seed))]
+    while waiting:
+        for group in waiting:
+            yield group.pop(0)
+        waiting = [group for group in waiting if group]
 
 
-def _surplus(asked: Collection[str], total: int, seed: int) -> set[str]:
-    """Return the queries beyond those that the rounds may use up: of a single file they would be all."""
-    return set(sorted(asked, key=lambda name: _order(name, seed))[int(_ROUNDS_QUERIES * total) :])
-
-
-def _count(spaces: Mapping[str, Sequence[_Space]], wanted: float) -> int:
-    """Return how many repositories are taken so that each is searched among enough text."""
-    return min(len(spaces), max(int(wanted // _LEAST_BYTES), MIN_REPOSITORIES))
-
-
-def _files(
-    spaces: Mapping[str, Sequence[_Space]], answers: Collection[FileName], wanted: float, seed: int
-) -> frozenset[FileName]:
-    """Return files of so many bytes, from as many repositories as can give enough text each."""
-    chosen = sorted(spaces, key=lambda name: _order(name, seed))[: _count(spaces, wanted)]
-    found: set[FileName] = set()
-    for name in chosen:
-        each = max(wanted / len(chosen) / len(spaces[name]), _LEAST_BYTES)
-        for space in spaces[name]:
-            # By path alone: snapshots of one repository have the same files, and most of them the same text.
-            ordered = sorted(space, key=lambda file: _order(file[1], seed))
-            some = _until([file for file in ordered if file in answers], space, each * _WITH_ANSWERS)
-            rest = each - sum(space[file] for file in some)
-            found |= {*some, *_until([file for file in ordered if file not in some], space, rest)}
-    return frozenset(found)
-
-
-def _until(files: Sequence[FileName], space: _Space, wanted: float) -> set[FileName]:
-    """Return files of so many bytes in this order, leaving out one that would go too far."""
-    taken: set[FileName] = set()
-    size = 0.0
-    for file in files:
-        if size + space[file] / 2 <= wanted:
-            taken.add(file)
-            size += space[file]
-    return taken
-
-
-def _enough(
-    dataset: Dataset, gold: Mapping[str, frozenset[FileName]], files: frozenset[FileName], wanted: int, seed: int
-) -> frozenset[FileName]:
-    """Return the files that answer further queries, where those at hand answer less than half of the number wanted."""
-    more: set[FileName] = set()
-    found = sum(gold[query.id] <= files for query in dataset.queries if gold[query.id])
-    for query in sorted(dataset.queries, key=lambda query: _order(query.id, seed)):
-        if 2 * found >= wanted:
+def _depth(
+    ordered: Sequence[str],
+    competing: Mapping[str, Sequence[Passage]],
+    answers: Mapping[str, Sequence[Passage]],
+    room: float,
+) -> tuple[int, int]:
+    """Return how much is looked at of each query's ranking, and for how many queries that fits."""
+    found = (DEPTHS[0], 1)
+    for depth in DEPTHS:
+        fitting = sum(size <= room for size in _growing(ordered, competing, answers, depth))
+        if depth > DEPTHS[0] and fitting < len(ordered):
             break
-        if gold[query.id] and not gold[query.id] <= files | more:
-            more |= gold[query.id]
-            found += 1
-    return frozenset(more)
+        found = (depth, max(fitting, 1))
+    return found
 
 
-def _spaces(dataset: Dataset) -> dict[str, list[_Space]]:
-    """Return what is searched, by what counts as one repository: itself, its snapshots, or all files together."""
-    cluster = {query.repo: query.cluster for query in dataset.queries}
-    found: dict[str, list[_Space]] = {}
-    everything: _Space = {}
-    for repository in dataset.repositories:
-        sizes = {(repository.name, source.path): len(source.data) for source in repository.files()}
-        everything |= sizes
-        if repository.name in cluster:
-            found.setdefault(cluster[repository.name], []).append(sizes)
-    return {"": [everything]} if dataset.scope == "all" else found
+def _growing(
+    ordered: Sequence[str],
+    competing: Mapping[str, Sequence[Passage]],
+    answers: Mapping[str, Sequence[Passage]],
+    depth: int,
+) -> list[int]:
+    """Return the bytes of the passages of the first query, of the first two, and so on; no less than they are."""
+    total, seen, sizes = 0, set(), []
+    for name in ordered:
+        fresh = [part for part in _of_query(name, competing, answers, depth) if part not in seen]
+        seen |= set(fresh)
+        total += sum(part.end - part.start for part in fresh)
+        sizes.append(total)
+    return sizes
 
 
-def _gold_files(dataset: Dataset) -> dict[str, frozenset[FileName]]:
-    found: dict[str, set[FileName]] = {query.id: set() for query in dataset.queries}
-    for note in dataset.annotations:
-        found[note.query_id].add((note.repo, note.path))
-    return {name: frozenset(files) for name, files in found.items()}
+def _passages(
+    chosen: Iterable[str],
+    competing: Mapping[str, Sequence[Passage]],
+    answers: Mapping[str, Sequence[Passage]],
+    depth: int,
+) -> Passages:
+    return Passages.of(part for name in chosen for part in _of_query(name, competing, answers, depth))
 
 
-def _share(files: Iterable[FileName], sizes: Mapping[FileName, int], total: int) -> float:
-    return sum(sizes.get(file, 0) for file in files) / max(total, 1)
+def _of_query(
+    name: str, competing: Mapping[str, Sequence[Passage]], answers: Mapping[str, Sequence[Passage]], depth: int
+) -> list[Passage]:
+    """Return what comes first for a query, up to a depth in tokens, and its answers."""
+    found, read = list(answers[name]), 0
+    for part in competing.get(name, ()):
+        if read >= depth:
+            break
+        found.append(part)
+        read += part.tokens
+    return found
 
 
 def _order(name: str, seed: int) -> bytes:
     return hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogateescape")).digest()
 
 
-def _drawn(name: str, seed: int, one_in: int) -> bool:
-    return _order(f"final\0{name}", seed)[0] % one_in == 0
-
-
-def part_of(dataset: Dataset, part: Part) -> Dataset:
-    """Return the dataset with these files and queries alone; what is hidden stays hidden."""
-    repositories = dataset.repositories
-    if part.files is not None:
-        paths: dict[str, set[str]] = {}
-        for name, path in part.files:
-            paths.setdefault(name, set()).add(path)
-        kept = (repository for repository in dataset.repositories if repository.name in paths)
-        repositories = tuple(SomeFiles(repository, frozenset(paths[repository.name])) for repository in kept)
+def asking(dataset: Dataset, queries: frozenset[str]) -> Dataset:
+    """Return the dataset with these queries alone; what is hidden stays hidden."""
     return replace(
         dataset,
-        repositories=repositories,
-        queries=tuple(query for query in dataset.queries if query.id in part.queries),
-        annotations=tuple(note for note in dataset.annotations if note.query_id in part.queries),
-        hidden=tuple(span for span in dataset.hidden if part.files is None or span[:2] in part.files),
+        queries=tuple(query for query in dataset.queries if query.id in queries),
+        annotations=tuple(note for note in dataset.annotations if note.query_id in queries),
     )
-
-
-@dataclass(frozen=True)
-class SomeFiles:
-    """Some files of a repository."""
-
-    inner: Repository
-    paths: Collection[str]
-
-    @property
-    def name(self) -> str:
-        """The name that queries refer to."""
-        return self.inner.name
-
-    @property
-    def skipped(self) -> Sequence[Skipped]:
-        """What was left out, each with a reason."""
-        return self.inner.skipped
-
-    def files(self) -> Iterator[SourceFile]:
-        """Yield the files in path order."""
-        return (source for source in self.inner.files() if source.path in self.paths)
-
-    def read(self, path: str) -> SourceFile | None:
-        """Return one file, or None where it is not among them."""
-        return self.inner.read(path) if path in self.paths else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartLoader:
-    """Loads a part of a dataset: how another process comes by what a round is measured on."""
+    """Loads a dataset with some of its queries: how another process comes by what a round is measured on."""
 
     version: ClassVar[str] = "1"
 
     inner: DatasetLoader
     limit: int | None
     seed: int
-    part: Part
+    queries: frozenset[str]
 
     def load(self) -> Dataset:
-        """Return the part."""
-        return part_of(draw_queries(self.inner.load(), self.limit, seed=self.seed), self.part)
+        """Return the dataset."""
+        return asking(draw_queries(self.inner.load(), self.limit, seed=self.seed), self.queries)

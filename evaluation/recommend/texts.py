@@ -10,7 +10,8 @@ import numpy as np
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.search_cost import header_tokens
-from evaluation.recommend.sampling import FileName
+from evaluation.recommend.sampling import FileName, Passages
+from evaluation.recommend.within import touching
 from indexing.embedding_cache import text_keys
 
 
@@ -19,7 +20,9 @@ class IndexTexts(NamedTuple):
 
     keys: np.ndarray
     files: np.ndarray
-    """The file of each, as an index into ``names``."""
+    """The file of each, as an index into ``names``; ascending."""
+    starts: np.ndarray
+    ends: np.ndarray
     names: tuple[FileName, ...]
 
     @property
@@ -27,19 +30,24 @@ class IndexTexts(NamedTuple):
         """How many different texts there are."""
         return len(np.unique(self.keys))
 
-    def within(self, files: Iterable[FileName] | None) -> np.ndarray:
-        """Return the hashes of the texts from these files; from all of them where None."""
-        if files is None:
+    def within(self, passages: Passages | None) -> np.ndarray:
+        """Return the hashes of the texts that touch the passages; all of them where None."""
+        if passages is None:
             return self.keys
-        wanted = set(files)
-        inside = np.array([name in wanted for name in self.names], dtype=bool)
-        return np.asarray(self.keys[inside[self.files]])
+        kept = np.zeros(len(self.keys), dtype=bool)
+        for file, name in enumerate(self.names):
+            if name in passages.ranges:
+                rows = slice(*np.searchsorted(self.files, [file, file + 1]))
+                kept[rows] = touching(self.starts[rows], self.ends[rows], passages.ranges[name])
+        return np.asarray(self.keys[kept])
 
 
 def index_texts(loaded: LoadedDataset, table: ChunkTable) -> IndexTexts:
     """Return the texts of a chunk table."""
     keys = text_keys(ChunkTexts(table, range(len(table)), loaded.visible))
-    return IndexTexts(keys, table.columns["file"], tuple((file.repo, file.path) for file in table.files))
+    columns = table.columns
+    names = tuple((file.repo, file.path) for file in table.files)
+    return IndexTexts(keys, columns["file"], columns["start"], columns["end"], names)
 
 
 def count_distinct(parts: Iterable[np.ndarray]) -> int:

@@ -65,7 +65,7 @@ def _simulated(world: World, runs: int, seed: int) -> dict[str, Any]:
         "bias_error": 100 * error,
         "texts": float(texts.mean()),
         "runs": runs,
-        "ok": (_reached(within, runs) or not _reached(possible, runs)) and _reached(holds, runs) and not flattered,
+        "ok": (_reached(within, runs) or possible < _WITHIN) and _reached(holds, runs) and not flattered,
     }
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from evaluation.recommend.bounds import Scored
 from evaluation.recommend.candidates import SIZES
 from evaluation.recommend.race import Entrant, Outcome, Rules, race
-from evaluation.recommend.sampling import SHARES
 
 FAMILIES = 7
 CANDIDATES = FAMILIES * len(SIZES)
@@ -22,8 +21,10 @@ ENTRANTS = [
 NAMES = [entrant.name for entrant in ENTRANTS]
 TEXTS = [entrant.texts for entrant in ENTRANTS]
 MARGIN = 0.02
-_FEW, _ANSWERING = 5, 1.5
-"""Of so few repositories the rounds take files with answers first, and so more of the queries than of the text."""
+_ASKED = (0.16, 0.3)
+"""The share of the queries that the rounds use up, of mid-sized repositories."""
+SHARES = (0.15, 0.27)
+"""The share of each candidate's texts that their passages touch."""
 _FOUND = 0.9
 """What a query scores whose answer is found."""
 
@@ -156,20 +157,11 @@ def _scores(quality: np.ndarray, own: float, rng: np.random.Generator) -> np.nda
 
 
 def _parts(repositories: int, queries: int) -> list[np.ndarray]:
-    """Return which queries each round and the final have, as the division of real data has them.
-
-    Files of few repositories hold a share of each one's queries; many repositories are taken one by one, at least six.
-    """
+    """Return which queries each round and the final have: some of every repository's in turn, then all the others."""
     index = np.repeat(np.arange(repositories), queries)
-    place = np.tile(np.arange(queries) / queries, repositories)
-    parts: list[np.ndarray] = []
-    seen = np.zeros(len(index), dtype=bool)
-    for share in SHARES:
-        taken = min(repositories, max(6, round(share * repositories * 1.8)))
-        asked = min(1.0, share * repositories / taken) if repositories > _FEW else _ANSWERING * share
-        seen = seen | ((index < taken) & (place < asked))
-        parts.append(seen)
-    return [*parts, ~seen]
+    turn = np.argsort(np.argsort(np.tile(np.arange(queries), repositories) * repositories + index))
+    rounds = [turn < share * len(index) for share in _ASKED]
+    return [*rounds, ~rounds[-1]]
 
 
 def _texts(outcome: Outcome) -> float:
