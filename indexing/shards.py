@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.sharing import share
 from indexing.types import Vectors
 
 MAX_SHARD_BYTES = 256 * 2**20
@@ -217,6 +218,7 @@ def replace_shard(path: Path, blocks: Iterator[bytes]) -> None:
             os.fsync(file.fileno())
             size = file.tell()
         if size:
+            share(Path(draft))
             Path(draft).replace(path)
         else:
             path.unlink()

@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts.check.fault_lab import Disturbance, Ended, Window
-from scripts.check.faults import Trial, _positions, _row
+from scripts.check.fault_lab import Disturbance, Ended, Trial, Window
+from scripts.check.faults import _positions, _row
 
 ROOT = Path(__file__).parents[1]
 

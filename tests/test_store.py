@@ -146,3 +146,41 @@ def test_a_key_is_itself_after_it_has_been_written_down(inputs: dict[str, object
     """The digest of the inputs as the manifest holds them is the entry's name, whatever they are."""
     written = json.loads(json.dumps(inputs, default=str))
     assert StageKey("chunk", written).digest == StageKey("chunk", inputs).digest
+
+
+@pytest.mark.parametrize("way", ["a manifest of nothing", "no manifest", "a link", "a file"])
+def test_what_is_in_the_way_of_an_entry_is_no_entry(tmp_path: Path, way: str) -> None:
+    """An entry is written where something else has its name, and what a link leads to is left alone."""
+    store = Store(tmp_path / "store")
+    place = store.folder(KEY)
+    place.parent.mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "kept").write_text("x")
+    if way == "a link":
+        place.symlink_to(tmp_path / "other")
+    elif way == "a file":
+        place.write_text("x")
+    else:
+        place.mkdir()
+        (place / "rest").write_text("x")
+        if way == "a manifest of nothing":
+            (place / "manifest.json").write_text("{}")
+    store.put(KEY, lambda folder: _write(folder / "a", b"new"))
+    assert store.get(KEY, lambda folder: (folder / "a").read_bytes()) == b"new"
+    assert (tmp_path / "other" / "kept").read_text() == "x"
+    assert [path.name for path in place.parent.iterdir()] == [place.name]
+
+
+def test_entries_are_as_open_as_the_store(tmp_path: Path) -> None:
+    """Temporary folders are made for their owner: others that share the store could not read what was put there."""
+    for mode in (0o755, 0o770, 0o700):
+        store = Store(tmp_path / f"{mode:o}")
+        home = store.folder(KEY).parent
+        home.mkdir(parents=True)
+        home.chmod(mode)
+        store.put(KEY, lambda folder: _write(folder / "a", b"new"))
+        assert store.folder(KEY).stat().st_mode & 0o777 == mode
+
+
+def _write(file: Path, data: bytes) -> None:
+    file.write_bytes(data)

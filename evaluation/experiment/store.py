@@ -8,6 +8,7 @@ import hashlib
 import json
 import logging
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from zipfile import BadZipFile
 
 from chunkers.errors import UsageError
+from chunkers.sharing import share
 from evaluation.atomic import checksum, sync
 
 T = TypeVar("T")
@@ -85,15 +87,15 @@ class Store:
     def get(self, key: StageKey, read: Callable[[Path], T]) -> T | None:
         """Return what the entry holds, or None where it is absent, damaged or another key's; then it is dropped."""
         folder = self.folder(key)
-        if not (folder / _MANIFEST).is_file():
-            return None
         try:
+            if not (folder / _MANIFEST).is_file():
+                return None
             _verify_once(folder, (folder / _MANIFEST).stat().st_mtime_ns)
             self.touch(folder)
             return read(folder)
         except _UNREADABLE as error:
             log.warning("cache entry %s/%s is damaged or foreign (%s) and is made again", key.stage, key.digest, error)
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
             return None
 
     def read_all(self, stage: str, read: Callable[[Path], T]) -> Iterator[T]:
@@ -110,7 +112,7 @@ class Store:
                 continue  # another process has dropped it
             except _UNREADABLE as error:
                 log.warning("cache entry %s/%s is damaged or foreign (%s) and is dropped", stage, folder.name, error)
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)
                 continue
             yield found
 
@@ -130,11 +132,13 @@ class Store:
             (draft / _MANIFEST).write_text(json.dumps(manifest, indent=1, default=str), "utf-8")
             for file in draft.iterdir():
                 sync(file)
+            share(draft)
             try:
                 draft.rename(self.folder(key))
             except OSError:
-                if not self.has(key):
-                    raise
+                if not self.has(key):  # what is in the way is no entry of this key
+                    _remove(self.folder(key))
+                    draft.rename(self.folder(key))
             sync(home)
         except OSError as error:
             raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
@@ -152,7 +156,7 @@ class Store:
 
     def drop(self, key: StageKey) -> None:
         """Remove the entry, if there is one."""
-        shutil.rmtree(self.folder(key), ignore_errors=True)
+        _remove(self.folder(key))
 
     def sweep(self) -> None:
         """Remove what killed runs have left: drafts that nobody has touched for a day."""
@@ -175,6 +179,20 @@ class Store:
         for path in sorted(manifests, key=_written, reverse=True):
             with contextlib.suppress(*_UNREADABLE):  # what cannot be believed is dropped when it is asked for by key
                 yield Entry(path.parent, _read_manifest(path.parent).inputs)
+
+
+def _remove(folder: Path) -> None:
+    """Free the entry's place at once, also of another user's entry or a link, and remove as much of it as one may."""
+    gone = folder.parent / f"{_DRAFT}{secrets.token_hex(8)}"
+    try:
+        folder.rename(gone)
+    except OSError:
+        gone = folder
+    if gone.is_dir() and not gone.is_symlink():
+        shutil.rmtree(gone, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            gone.unlink()
 
 
 @functools.lru_cache(maxsize=10_000)

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -229,3 +230,83 @@ def scores(folder: Path) -> list[tuple[object, ...]]:
     names = ("dataset", "chunker", "embedder", "retriever", "query_id", "measure", "value")
     rows = pq.ParquetFile(folder / "scores.parquet").read().to_pylist()
     return sorted((tuple(row[name] for name in names) for row in rows), key=repr)
+
+
+class Trial(NamedTuple):
+    """One disturbed run: whether the fault landed, how it ended, and what is wrong afterwards."""
+
+    landed: bool
+    ended: Ended
+    wrong: str
+
+
+class Lab:
+    """An experiment, its undisturbed results, and copies of it to be disturbed."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.number = 0
+        make_experiment(home)
+        for number, arguments in enumerate(
+            (("compare", home / "x.toml", "--out", home / "first"), ("nightly", home / "x.toml"))
+        ):
+            load_modules(arguments, cache=home / "first-cache", note=home / f"modules{number}")
+        shutil.rmtree(home / "history")
+        self.calm = self.compare(home / "calm")
+        self.expected = scores(home / "calm" / "out")
+        if self.calm.code or not self.expected:
+            raise RuntimeError(f"the undisturbed run fails: {self.calm.err}")
+        for _ in range(3):
+            self.night(home / "nights")
+
+    def place(self, template: str = "") -> Path:
+        """Return a folder of its own, empty or a copy."""
+        self.number += 1
+        place = self.home / f"try{self.number}"
+        if template:
+            shutil.copytree(self.home / template, place)
+        else:
+            place.mkdir()
+        return place
+
+    def compare(
+        self,
+        place: Path,
+        disturbance: Disturbance | None = None,
+        limits: Limits | None = None,
+        cache: Path | None = None,
+    ) -> Ended:
+        """Run the comparison into a folder."""
+        place.mkdir(exist_ok=True)
+        arguments = ("compare", self.home / "x.toml", "--out", place / "out", "--quiet")
+        return run(arguments, cache=cache or place / "cache", disturbance=disturbance, limits=limits)
+
+    def night(self, place: Path, disturbance: Disturbance | None = None) -> Ended:
+        """Run a night; the history is in the folder."""
+        place.mkdir(exist_ok=True)
+        shutil.copy(self.home / "x.toml", place / "x.toml")
+        return run(("nightly", place / "x.toml", "--quiet"), cache=place / "cache", disturbance=disturbance)
+
+    def history(self, place: Path, *arguments: object, disturbance: Disturbance | None = None) -> Ended:
+        """Run `chunkbench history`."""
+        verb, *rest = arguments
+        return run(
+            ("history", verb, *rest, "--history", place / "history"), cache=place / "cache", disturbance=disturbance
+        )
+
+
+def as_calm(lab: Lab, place: Path, cache: Path | None = None) -> str:
+    """Return what is wrong with the same command given again, or nothing."""
+    again = lab.compare(place, cache=cache)
+    if again.code:
+        return f"again: code {again.code}: {last_line(again.err)}"
+    if scores(place / "out") != lab.expected:
+        return "again: other scores"
+    left = [path for path in (place / "out").rglob("*") if path.name.startswith(".draft")]
+    return f"left behind: {left[0].name}" if left else ""
+
+
+def last_line(text: str) -> str:
+    """Return the last thing that was said."""
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "nothing said"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from scripts.check.fault_lab import Disturbance, Ended, Limits, Window, load_modules, make_experiment, run, scores
+from scripts.check.fault_lab import Disturbance, Ended, Lab, Limits, Trial, Window, as_calm, last_line, run, scores
 
 if TYPE_CHECKING:
     from evaluation.history.folder import History
@@ -59,69 +59,6 @@ class Row(NamedTuple):
     said: int
     """Runs that first ended with one line and a code of their own."""
     wrong: tuple[str, ...]
-
-
-class Trial(NamedTuple):
-    """One disturbed run: whether the fault landed, how it ended, and what is wrong afterwards."""
-
-    landed: bool
-    ended: Ended
-    wrong: str
-
-
-class Lab:
-    """An experiment, its undisturbed results, and copies of it to be disturbed."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.number = 0
-        make_experiment(home)
-        for number, arguments in enumerate(
-            (("compare", home / "x.toml", "--out", home / "first"), ("nightly", home / "x.toml"))
-        ):
-            load_modules(arguments, cache=home / "first-cache", note=home / f"modules{number}")
-        shutil.rmtree(home / "history")
-        self.calm = self.compare(home / "calm")
-        self.expected = scores(home / "calm" / "out")
-        if self.calm.code or not self.expected:
-            raise click.ClickException(f"the undisturbed run fails: {self.calm.err}")
-        for _ in range(3):
-            self.night(home / "nights")
-
-    def place(self, template: str = "") -> Path:
-        """Return a folder of its own, empty or a copy."""
-        self.number += 1
-        place = self.home / f"try{self.number}"
-        if template:
-            shutil.copytree(self.home / template, place)
-        else:
-            place.mkdir()
-        return place
-
-    def compare(
-        self,
-        place: Path,
-        disturbance: Disturbance | None = None,
-        limits: Limits | None = None,
-        cache: Path | None = None,
-    ) -> Ended:
-        """Run the comparison into a folder."""
-        place.mkdir(exist_ok=True)
-        arguments = ("compare", self.home / "x.toml", "--out", place / "out", "--quiet")
-        return run(arguments, cache=cache or place / "cache", disturbance=disturbance, limits=limits)
-
-    def night(self, place: Path, disturbance: Disturbance | None = None) -> Ended:
-        """Run a night; the history is in the folder."""
-        place.mkdir(exist_ok=True)
-        shutil.copy(self.home / "x.toml", place / "x.toml")
-        return run(("nightly", place / "x.toml", "--quiet"), cache=place / "cache", disturbance=disturbance)
-
-    def history(self, place: Path, *arguments: object, disturbance: Disturbance | None = None) -> Ended:
-        """Run `chunkbench history`."""
-        verb, *rest = arguments
-        return run(
-            ("history", verb, *rest, "--history", place / "history"), cache=place / "cache", disturbance=disturbance
-        )
 
 
 def kill() -> None:
@@ -182,6 +119,7 @@ def faults(lab: Lab, kills: int) -> Iterator[tuple[str, Iterator[Trial]]]:
     yield "cache of another user", _foreign(lab, warm=False, damaged=False)
     yield "full cache of another user", _foreign(lab, warm=True, damaged=False)
     yield "damaged cache of another user", _foreign(lab, warm=True, damaged=True)
+    yield "shared cache, spoiled by another user", _spoiled_by_others(lab)
     yield "clock set back", _clock(lab)
 
 
@@ -209,18 +147,7 @@ def _compare_kills(lab: Lab, window: Window, act: Callable[[], None], kills: int
     for at in _positions(calls, kills):
         place = lab.place()
         ended = lab.compare(place, Disturbance(window, at, act))
-        yield Trial(ended.code < 0, ended, _as_calm(lab, place))
-
-
-def _as_calm(lab: Lab, place: Path, cache: Path | None = None) -> str:
-    """Return what is wrong with the same command given again, or nothing."""
-    again = lab.compare(place, cache=cache)
-    if again.code:
-        return f"again: code {again.code}: {_last(again.err)}"
-    if scores(place / "out") != lab.expected:
-        return "again: other scores"
-    left = [path for path in (place / "out").rglob("*") if path.name.startswith(".draft")]
-    return f"left behind: {left[0].name}" if left else ""
+        yield Trial(ended.code < 0, ended, as_calm(lab, place))
 
 
 def _night_kills(lab: Lab, window: Window, kills: int) -> Iterator[Trial]:
@@ -237,10 +164,10 @@ def _next_night(lab: Lab, place: Path) -> str:
 
     between = lab.history(place, "verify")
     if between.code:
-        return f"verify: code {between.code}: {_last(between.err or between.out)}"
+        return f"verify: code {between.code}: {last_line(between.err or between.out)}"
     again = lab.night(place)
     if again.code:
-        return f"again: code {again.code}: {_last(again.err)}"
+        return f"again: code {again.code}: {last_line(again.err)}"
     return _lacking(lab, History(place / "history")) or _verified(lab, place)
 
 
@@ -263,7 +190,7 @@ def _lacking(lab: Lab, history: History) -> str:
 
 def _verified(lab: Lab, place: Path) -> str:
     after = lab.history(place, "verify")
-    return f"verify: code {after.code}: {_last(after.err or after.out)}" if after.code else ""
+    return f"verify: code {after.code}: {last_line(after.err or after.out)}" if after.code else ""
 
 
 def _history_kills(lab: Lab, window: Window, verb: tuple[str, ...], kills: int) -> Iterator[Trial]:
@@ -284,7 +211,7 @@ def _history_kills(lab: Lab, window: Window, verb: tuple[str, ...], kills: int) 
         done = state(place) == after
         if not wrong and not done:
             again = lab.history(place, *verb)
-            wrong = f"again: code {again.code}: {_last(again.err)}" if again.code else ""
+            wrong = f"again: code {again.code}: {last_line(again.err)}" if again.code else ""
             wrong = wrong or ("" if state(place) == after else f"{state(place)}, not {after} (before: {before})")
         yield Trial(ended.code < 0, ended, wrong or _verified(lab, place))
 
@@ -295,7 +222,7 @@ def _cache_kills(lab: Lab, window: Window, verb: tuple[str, ...], kills: int) ->
         place = lab.place("calm")
         ended = _cache(place, verb, Disturbance(window, at, kill))
         shutil.rmtree(place / "out")
-        yield Trial(ended.code < 0, ended, _as_calm(lab, place))
+        yield Trial(ended.code < 0, ended, as_calm(lab, place))
 
 
 def _cache(place: Path, verb: tuple[str, ...], disturbance: Disturbance) -> Ended:
@@ -341,20 +268,20 @@ def _robbed(lab: Lab, act: Callable[[], None], kills: int) -> Iterator[Trial]:
         place = lab.place("calm")
         shutil.rmtree(place / "out")
         ended = lab.compare(place, Disturbance(READING, at, act))
-        wrong = "" if ended.in_order else f"code {ended.code}: {_last(ended.err)}"
+        wrong = "" if ended.in_order else f"code {ended.code}: {last_line(ended.err)}"
         if not wrong and ended.code == 0 and scores(place / "out") != lab.expected:
             wrong = "other scores"
-        yield Trial(ended.calls == at, ended, wrong or _as_calm(lab, place))
+        yield Trial(ended.calls == at, ended, wrong or as_calm(lab, place))
 
 
 def _starved(lab: Lab, shortages: list[Limits]) -> Iterator[Trial]:
     for limits in shortages:
         place = lab.place()
         ended = lab.compare(place, limits=limits)
-        wrong = "" if ended.in_order else f"{limits}: code {ended.code}: {_last(ended.err)}"
+        wrong = "" if ended.in_order else f"{limits}: code {ended.code}: {last_line(ended.err)}"
         if not wrong and ended.code == 0 and scores(place / "out") != lab.expected:
             wrong = f"{limits}: other scores"
-        yield Trial(landed=True, ended=ended, wrong=wrong or _as_calm(lab, place))
+        yield Trial(landed=True, ended=ended, wrong=wrong or as_calm(lab, place))
 
 
 def _full_disk(lab: Lab) -> Iterator[Trial]:
@@ -365,11 +292,11 @@ def _full_disk(lab: Lab) -> Iterator[Trial]:
             return
         try:
             ended = lab.compare(place)
-            wrong = "" if ended.in_order else f"{pages} pages: code {ended.code}: {_last(ended.err)}"
+            wrong = "" if ended.in_order else f"{pages} pages: code {ended.code}: {last_line(ended.err)}"
             if not wrong and not ended.code and scores(place / "out") != lab.expected:
                 wrong = f"{pages} pages: other scores"
             _mounted("-o", "remount,size=64m", str(place))
-            yield Trial(landed=True, ended=ended, wrong=wrong or _as_calm(lab, place))
+            yield Trial(landed=True, ended=ended, wrong=wrong or as_calm(lab, place))
         finally:
             subprocess.run(["umount", str(place)], check=False)  # noqa: S603, S607 - the system's own
 
@@ -394,10 +321,45 @@ def _foreign(lab: Lab, *, warm: bool, damaged: bool) -> Iterator[Trial]:
     place = lab.place()
     place.chmod(0o777)
     ended = lab.compare(place, limits=Limits(user=NOBODY), cache=cache)
-    wrong = "" if ended.in_order else f"code {ended.code}: {_last(ended.err)}"
+    wrong = "" if ended.in_order else f"code {ended.code}: {last_line(ended.err)}"
     if not wrong and not ended.code and scores(place / "out") != lab.expected:
         wrong = "other scores"
     yield Trial(landed=True, ended=ended, wrong=wrong)
+
+
+def _spoiled_by_others(lab: Lab) -> Iterator[Trial]:
+    """Run as somebody who may write to the cache, but not to the entries of others, which are all spoiled."""
+    for way in (_spoil_values, _spoil_manifests, _link_elsewhere) if not os.getuid() else ():
+        cache, place = lab.place("calm") / "cache", lab.place()
+        place.chmod(0o777)
+        for path in (cache, *cache.rglob("*")):
+            if path.is_dir() and not (path / "manifest.json").exists():
+                path.chmod(0o777)
+            elif path.name in (".lock", "usage.jsonl") or path.suffix == ".shard":
+                path.chmod(0o666)
+        for manifest in list(cache.rglob("manifest.json")):
+            way(manifest.parent)
+        ended = lab.compare(place, limits=Limits(user=NOBODY), cache=cache)
+        wrong = f"{way.__name__}: code {ended.code}: {last_line(ended.err)}" if ended.code else ""
+        if not wrong and scores(place / "out") != lab.expected:
+            wrong = f"{way.__name__}: other scores"
+        yield Trial(landed=True, ended=ended, wrong=wrong)
+
+
+def _spoil_values(entry: Path) -> None:
+    for file in entry.iterdir():
+        if file.name != "manifest.json":
+            file.write_bytes(b"x" + file.read_bytes()[1:])
+
+
+def _spoil_manifests(entry: Path) -> None:
+    (entry / "manifest.json").write_text("{}", "ascii")
+
+
+def _link_elsewhere(entry: Path) -> None:
+    entry.rename(entry.with_name("moved"))
+    entry.symlink_to(entry.parent.parent)
+    shutil.rmtree(entry.with_name("moved"))
 
 
 def _clock(lab: Lab) -> Iterator[Trial]:
@@ -410,15 +372,10 @@ def _clock(lab: Lab) -> Iterator[Trial]:
         if template == "calm":
             shutil.rmtree(place / "out")
             ended = lab.compare(place)
-            yield Trial(landed=True, ended=ended, wrong=_as_calm(lab, place))
+            yield Trial(landed=True, ended=ended, wrong=as_calm(lab, place))
         else:
             ended = lab.night(place)
             yield Trial(landed=True, ended=ended, wrong=_next_night(lab, place))
-
-
-def _last(text: str) -> str:
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "nothing said"
 
 
 if __name__ == "__main__":
