@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,6 +14,9 @@ from evaluation.history.origins import all_differences, match_cells
 from evaluation.history.record import RunRecord
 from evaluation.report.formats import is_share, sparkline
 from evaluation.types import CellKey
+
+_LEAST_SHARE = 0.1
+"""A share is drawn over ten points at least, another measure over a fifth of its value."""
 
 
 class Point(NamedTuple):
@@ -51,13 +53,29 @@ class Series:
     points: tuple[Point, ...]
 
     @property
-    def spark(self) -> str:
-        """The means as blocks between the least and the greatest."""
-        values = [point.mean for point in self.points]
+    def reach(self) -> tuple[float, float]:
+        """What a drawing spans: all that is known, and at least three times as much as chance does.
+
+        So noise does not look like a collapse.
+        """
+        quiet = [point.quiet for point in self.points if point.quiet]
+        values = [*(point.mean for point in self.points), *(edge for pair in quiet for edge in pair)]
         low, high = min(values), max(values)
-        if math.isclose(low, high, abs_tol=1e-12):
-            return sparkline([0.5] * len(values))
-        return sparkline([(value - low) / (high - low) for value in values])
+        least = _LEAST_SHARE if is_share(self.measure) else 2 * _LEAST_SHARE * max(abs(low), abs(high))
+        more = max([least, *(3 * (pair[1] - pair[0]) for pair in quiet)]) - (high - low)
+        return low - max(0.0, more) / 2, high + max(0.0, more) / 2
+
+    @property
+    def moved(self) -> bool:
+        """Whether some night called a change of it real."""
+        return any(point.verdict in ("regression", "improvement") for point in self.points)
+
+    @property
+    def spark(self) -> str:
+        """The means as blocks."""
+        low, high = self.reach
+        width = (high - low) or 1.0
+        return sparkline([(point.mean - low) / width for point in self.points])
 
 
 class Trends(NamedTuple):

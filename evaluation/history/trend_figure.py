@@ -10,14 +10,12 @@ from markupsafe import Markup
 from evaluation.history.trend import Note, Point, Series
 from evaluation.report.figures import svg
 from evaluation.report.figures.marks import Mark
-from evaluation.report.formats import is_share, scale
+from evaluation.report.formats import scale
 
 _Scale = Callable[[float], float]
 _LEFT, _TOP, _BOTTOM, _LABELS = 46.0, 14.0, 46.0, 232.0
 BANDS = 3
 """More bands than this hide each other; the table has the rest."""
-_LEAST_SHARE = 10.0
-"""Points of a share that the drawing is high, at least."""
 _DOTS = 40
 """With more runs than this a dot per run is a blot."""
 
@@ -42,10 +40,12 @@ def trend_figure(
         parts += [svg.text(x(value), base + 18, f"{value:g}", class_="tick", anchor="middle")]
     parts += [svg.text((_LEFT + edge) / 2, height - 8, "run", class_="tick", anchor="middle")]
     parts += _notes([note for note in notes if note.run in runs], x, base, edge)
-    for place, row in reversed(list(enumerate(rows))):
+    # What moved is looked at first: its band says why the night called it a change.
+    banded = sorted(rows, key=lambda row: not row.moved)[:BANDS]
+    for row in reversed(rows):
         mark = marks[row.key.chunker]
         for piece in _pieces(row.points):
-            parts += _band(piece, x, y, factor, mark) if place < BANDS else []
+            parts += _band(piece, x, y, factor, mark) if row in banded else []
             points = [(x(point.run), y(factor * point.mean)) for point in piece]
             parts += [svg.path(points, class_=f"line {mark.line_class}")]
         parts += [_dot(point, x, y, factor, mark) for point in row.points if _shown(point, len(runs))]
@@ -60,14 +60,10 @@ def trend_figure(
 
 
 def _range(rows: Sequence[Series], factor: float) -> tuple[float, float]:
-    """Return what is drawn, at least three times as much as chance does: noise must not look like a collapse."""
-    values = [factor * point.mean for row in rows for point in row.points]
-    quiet = [point.quiet for row in rows for point in row.points if point.quiet]
-    values += [factor * edge for pair in quiet for edge in pair]
-    low, high = min(values), max(values)
-    least = _LEAST_SHARE if is_share(rows[0].measure) else 0.2 * max(abs(low), abs(high))
-    least = max([least, *(3 * factor * (pair[1] - pair[0]) for pair in quiet)])
-    air = max(0.06 * (high - low), (least - (high - low)) / 2) or 1.0
+    """Return what is drawn, with some air."""
+    ends = [factor * end for row in rows for end in row.reach]
+    low, high = min(ends), max(ends)
+    air = 0.03 * (high - low) or 1.0
     return low - air, high + air
 
 
