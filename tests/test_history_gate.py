@@ -273,6 +273,20 @@ def test_the_summary_names_the_regression_and_its_queries() -> None:
     assert night_json(one)["counts"]["regression"] == 1
 
 
+def test_the_night_in_a_few_words() -> None:
+    """A first run, a run without a baseline that can be used, a change for the better, and nothing at all."""
+    now, before = night({KEY: SCORES + 0.1}), night({KEY: SCORES})
+    assert headline(Night(record(STAGES), None)) == "first run"
+    assert headline(Night(record(STAGES), None, notes=("run 1 is damaged",))) == "no baseline"
+    for found_now, words in ((now, "improvement: cast in ndcg@10"), (before, "no change")):
+        assert headline(Night(record(STAGES), record(STAGES), findings=(found(found_now, before),))) == words
+    refused = gate_findings(now, before, matches={KEY: Match(None, ("x",))}, measures=[SHARE], limits=LIMITS)
+    one = Night(record(STAGES), record(STAGES), findings=tuple(refused))
+    assert headline(one) == "not comparable with the baseline"
+    failed = record(STAGES, status="failed")
+    assert headline(Night(failed, None)) == "1 cell failed"
+
+
 def test_a_quiet_night_shows_the_largest_moves_of_either_direction() -> None:
     """A query that stayed where it was, or that has no value, did not move; new queries are counted."""
     moved = SCORES.copy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -91,6 +92,18 @@ def test_noise_does_not_look_like_a_collapse() -> None:
         high = float(root.get("height", "")) - 60
         assert max(heights) - min(heights) <= high / 3 + 0.5
         assert max(heights) - min(heights) <= high * 2 * half / 0.1 + 0.5
+
+
+def test_many_chunkers_have_a_label_each() -> None:
+    """Thirty labels lie inside the drawing, a line apart."""
+    rows = [series(f"chunker-{number:02}", [0.5, 0.5]) for number in range(30)]
+    root = ET.fromstring(trend_figure(rows, marks(row.key.chunker for row in rows)))  # noqa: S314 - our own drawing
+    height = float(root.get("viewBox", "").split()[3])
+    labels = [float(each.get("y", "")) for each in root.iter("text") if (each.text or "").startswith("chunker-")]
+    assert len(labels) == 30
+    assert min(labels) > 10
+    assert max(labels) < height - 40, "below is the axis"
+    assert all(below - above >= 18.9 for above, below in pairwise(sorted(labels)))
 
 
 def test_many_runs_have_few_numbers_and_no_dots() -> None:

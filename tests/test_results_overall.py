@@ -67,3 +67,19 @@ def test_an_order_that_turns_is_an_interaction() -> None:
     assert "one" in {getattr(turned, field.name) for field in dataclasses.fields(turned)[:2]}
     means = [value for field in dataclasses.fields(turned) if isinstance(value := getattr(turned, field.name), float)]
     assert sorted(means) == pytest.approx([-0.2, 0.2], abs=0.03)
+
+
+@pytest.mark.parametrize("weight", ["repository", "query"])
+def test_the_change_is_the_difference_of_the_two_means(weight: str) -> None:
+    """By the weight of the experiment: where repositories are of unequal size the two weights differ."""
+    made = settings({"minilm": (0.2, 0.0, 0.0), "bge": (-0.2, 0.0, 0.0)})
+    queries = tuple(
+        dataclasses.replace(query, cluster="large" if place < 40 else query.cluster)
+        for place, query in enumerate(made.queries)
+    )
+    config = made.config.model_copy(update={"weight": weight})
+    found = overall(dataclasses.replace(made, queries=queries, config=config))
+    assert found is not None
+    turned = found.interaction
+    assert turned is not None
+    assert turned.in_first - turned.in_second == pytest.approx(turned.change.difference, abs=1e-12)
