@@ -46,6 +46,8 @@ def _same_arrays(one: CellRecord, other: CellRecord) -> bool:
 
 def test_what_is_written_is_read_back(results: Results, tmp_path: Path) -> None:
     """Every fact, score, curve, hit, ranking and judgement; a failed cell has its reason and none of these."""
+    asked = tuple(dataclasses.replace(query, kind="comments", category="symbol") for query in results.queries[:6])
+    results = dataclasses.replace(results, queries=(*asked, *results.queries[6:]))
     write_results(results, tmp_path)
     read = read_results(tmp_path, rankings=True)
     for name in ("config", "environment", "datasets", "comparisons", "queries", "budget_unit", "shard"):
@@ -84,6 +86,19 @@ def test_a_measure_that_may_never_get_there_has_a_median_and_a_count(results: Re
     assert (summary.mean, summary.scored, summary.undefined) == (None, 9, 3)
     assert summary.caveat == "9 of 12 queries get there"
     assert summary.median == 250.0
+
+
+def test_a_measure_without_any_value_has_no_margin(results: Results) -> None:
+    """The margin of what is no share is a part of the mean, and there is none."""
+    nothing = np.full(12, np.nan)
+    cells = [
+        dataclasses.replace(cell, scores={**cell.scores, "tokens_behind@5": nothing}) for cell in results.cells[:2]
+    ]
+    config = results.config.model_copy(update={"measures": (*results.config.measures, "tokens_behind@5")})
+    made = with_statistics(dataclasses.replace(results, cells=tuple(cells), config=config))
+    found = [record.found for record in made.comparisons if record.measure == "tokens_behind@5"]
+    assert found
+    assert [(each.margin, each.n_queries, each.decision) for each in found] == [(0.0, 0, "undecided")] * len(found)
 
 
 def test_a_second_write_replaces_the_first(results: Results, tmp_path: Path) -> None:
