@@ -115,7 +115,7 @@ def command(
     from evaluation.results.folder import check_output, write_results
     from scripts.progress import shown_progress
 
-    asked = _config(targets, annotations, options)
+    asked = config_of(targets, annotations, options)
     set_verbosity(quiet=asked.run.quiet, verbose=asked.run.verbose)
     executor = make_executor(asked.run.engine, asked.run.jobs)
     matched = match_sizes(Session.resolve(asked, usable_cache()), executor)
@@ -189,7 +189,8 @@ def _show_lexical_first(session: Session, executor: Executor) -> None:
     note("These need no vectors; the others follow when the texts are embedded.")
 
 
-def _config(targets: tuple[Path, ...], annotations: Path | None, options: dict[str, Any]) -> ExperimentConfig:
+def config_of(targets: tuple[Path, ...], annotations: Path | None, options: dict[str, Any]) -> ExperimentConfig:
+    """Return the comparison that these arguments ask for."""
     from evaluation.config import load_config, make_config
     from evaluation.run_options import RunOptions
 

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="\b\nExamples:\n  chunkbench plan experiment.toml\n"
+    epilog="\b\nExamples:\n  chunkbench plan ~/src/project\n  chunkbench plan experiment.toml\n"
     "  chunkbench plan experiment.toml --explain cast:size=1500\n  chunkbench plan --json\n"
     "  chunkbench plan --schema > scripts/experiments/experiment.schema.json"
 )
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("targets", nargs=-1, metavar="[TARGET]...", type=click.Path(path_type=Path))
+@click.option("--annotations", type=click.Path(path_type=Path), help="Gold lines for TARGET, as for `compare`.")
+@click.option("--chunker", "chunkers", multiple=True, metavar="SPEC", help="Chunkers, as for `compare`.")
+@click.option("--embedder", "embedders", multiple=True, metavar="SPEC", help="Embedders, as for `compare`.")
+@click.option("--retriever", "retrievers", multiple=True, metavar="SPEC", help="Retrievers, as for `compare`.")
 @click.option(
     "--explain",
     metavar="CELL",
@@ -29,18 +33,36 @@ if TYPE_CHECKING:
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of experiment files, for editors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @offline()
-def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bool) -> None:
-    """List the cells of an experiment FILE, or of the default one, and what running it would take."""
+def command(
+    *,
+    targets: tuple[Path, ...],
+    annotations: Path | None,
+    explain: str | None,
+    schema: bool,
+    as_json: bool,
+    **options: tuple[str, ...],
+) -> None:
+    """List the cells of a comparison and what running it would take: TARGET is what `compare` takes.
+
+    Of repositories that were not compared before, files are chunked now, and a few texts are embedded to see how fast
+    that goes.
+    """
     if schema:
         from evaluation.experiment.schema import experiment_schema
 
         click.echo(json.dumps(experiment_schema(), indent=2, ensure_ascii=False))
         return
-    from evaluation.config import load_config, make_config
     from evaluation.experiment import plan
+    from evaluation.experiment.executors import make_executor
+    from evaluation.experiment.matching import match_sizes
     from evaluation.experiment.session import Session
+    from evaluation.experiment.spread_work import spread_work
+    from scripts.compare import config_of
+    from scripts.progress import shown_progress
 
-    session = Session.resolve(load_config(file) if file else make_config({}), cache_folder())
+    config = config_of(targets, annotations, dict(options))
+    executor = make_executor(config.run.engine, config.run.jobs)
+    session = match_sizes(Session.resolve(config, cache_folder()), executor).session
     if explain:
         found = {
             " × ".join(cell): list(plan.explain(session, cell)) for cell in plan.find_cells(session.cells, explain)
@@ -51,13 +73,17 @@ def command(*, file: Path | None, explain: str | None, schema: bool, as_json: bo
         for name, lines in found.items():
             click.echo("\n".join([*([f"{name}:"] if len(found) > 1 else []), *lines]))
         return
-    made = plan.make_plan(session)
+    probe = any(target.is_dir() for target in targets)
+    with shown_progress() as progress, spread_work(session.store, executor):
+        made = plan.make_plan(session, executor, progress=progress, probe=probe)
+    executor.close()
     if as_json:
         rows = [
             {**each.cell._asdict(), "chunks": each.chunks, "stages": dict(each.states), "reason": each.reason}
             for each in made.cells
         ]
-        click.echo(json.dumps({"cells": rows, "texts_to_embed": made.texts, "seconds": made.seconds}, indent=1))
+        told = {"texts_to_embed": made.texts, "seconds": made.seconds, "probed_seconds": made.probed}
+        click.echo(json.dumps({"cells": rows, **told}, indent=1))
     else:
         _print(made)
 
@@ -81,4 +107,6 @@ def _print(made: plan.Plan) -> None:
     time = "; no earlier run says how long that takes"
     if made.seconds is not None:
         time = f"; about {made.seconds:,.0f} s on one core at the speed seen so far" if run else ""
+    elif made.probed is not None:
+        time = f"; embedding them takes about {made.probed / 60:,.1f} min at the speed of a few that were embedded now"
     click.echo(f"\n{run} of {len(made.cells)} cells will run; {made.texts:,} texts to embed{time}.")

@@ -157,3 +157,21 @@ def test_all_cells_of_a_spec_are_explained(lab: Lab) -> None:
     assert result.code == 0, result.err
     assert len(result.json) > 1
     assert all(" × hashing × " in name and lines for name, lines in result.json.items())
+
+
+def test_a_repository_is_planned_before_its_first_run(chunkbench: Command, repository: Path) -> None:
+    """The cells that `compare` would run, with their chunks and texts, and how long embedding takes by a probe."""
+    gold = ("--annotations", repository.parent / "gold.jsonl")
+    options = (*gold, "--chunker", "cast:size=120", "--embedder", "hashing", "--retriever", "dense")
+    found = chunkbench("plan", repository, *options, "--json")
+    assert found.code == 0, found.err
+    (cell,) = found.json["cells"]
+    assert (cell["chunker"], cell["stages"]["score"]) == ("cast:size=120", "run")
+    assert cell["chunks"] > 8
+    assert found.json["texts_to_embed"] > cell["chunks"] // 2
+    assert found.json["seconds"] is None
+    assert found.json["probed_seconds"] > 0
+    assert "at the speed of a few" in chunkbench("plan", repository, *options).out
+    lexical = chunkbench("plan", repository, *gold, "--chunker", "cast:size=120", "--retriever", "bm25", "--json")
+    assert (lexical.json["texts_to_embed"], lexical.json["probed_seconds"]) == (0, None)
+    assert chunkbench("plan", repository.parent / "nowhere").code == 2

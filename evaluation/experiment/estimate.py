@@ -6,6 +6,7 @@ import contextlib
 import functools
 import itertools
 import json
+import time
 from collections.abc import Mapping, Sequence
 
 from evaluation.experiment.code import plugin_inputs
@@ -14,6 +15,8 @@ from evaluation.types import CellKey
 
 _LOOKED_AT = 50
 """Earlier cells that an estimate is the mean of."""
+PROBED = 48
+"""Texts that are embedded to see how fast that goes."""
 
 
 def estimated_seconds(
@@ -27,6 +30,27 @@ def estimated_seconds(
     parts += [usual(stage, cell.retriever) for stage, cell in running if stage != "chunk"]
     known = [part for part in parts if part is not None]
     return sum(known) if len(known) == len(parts) else None
+
+
+def probed_seconds(
+    session: Session, texts: Mapping[tuple[str, str], int], some: Mapping[str, Sequence[str]]
+) -> float | None:
+    """Return the seconds of embedding the texts, by (embedder, kind), at the speed of some texts of each embedder.
+
+    A few are embedded now. None where there is nothing to embed, or an embedder does not run on this machine.
+    """
+    total = 0.0
+    for embedder in dict.fromkeys(embedder for (embedder, _), count in texts.items() if count):
+        encoder = session.encoder(embedder)
+        if not getattr(encoder, "local", False):
+            return None
+        shown = some[embedder]
+        encoder.encode(shown[:1], kind="document")  # a model is loaded with its first text
+        began = time.perf_counter()
+        encoder.encode(shown[1:], kind="document")
+        each = (time.perf_counter() - began) / max(len(shown) - 1, 1)
+        total += each * sum(count for (other, _), count in texts.items() if other == embedder)
+    return total or None
 
 
 def _usual(session: Session, stage: str, retriever: str) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,8 +10,10 @@ from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkTexts
-from evaluation.experiment.estimate import estimated_seconds
-from evaluation.experiment.executors import attempt
+from evaluation.experiment.estimate import PROBED, estimated_seconds, probed_seconds
+from evaluation.experiment.executors import Executor, Serial
+from evaluation.experiment.progress import Progress
+from evaluation.experiment.run import make_chunks
 from evaluation.experiment.session import Session
 from evaluation.types import CellKey
 from indexing.embedding_cache import text_key
@@ -40,34 +41,46 @@ class Plan:
     """Distinct texts that have no vector yet."""
     seconds: float | None
     """How long it will take on one core at the speed of earlier runs; None where there was none to go by."""
+    probed: float | None = None
+    """How long embedding will take at the speed of a few texts that were embedded now; None where none were."""
 
 
-def make_plan(session: Session) -> Plan:
-    """Return what would be done; files are chunked now where they are not yet, which is quick, so as to count texts."""
+def make_plan(
+    session: Session, executor: Executor | None = None, *, progress: Progress | None = None, probe: bool = False
+) -> Plan:
+    """Return what would be done; files are chunked now where they are not yet, which is quick, so as to count texts.
+
+    With ``probe``, embedders that run on this machine embed a few of the texts, so that there is a speed to go by.
+    """
     plans = []
     missing: dict[tuple[str, str], set[bytes]] = {}
-    for cell in session.cells:
-        keys = session.stage_keys(cell)
-        states: dict[str, State] = {name: "cached" if session.store.has(key) else "run" for name, key in keys.items()}
-        made = attempt(functools.partial(stages.chunk, session, cell.dataset), cell.chunker)
-        if made.value is None:
-            plans.append(CellPlan(cell, dict.fromkeys(states, "fails"), 0, made.error))
+    some: dict[str, Sequence[str]] = {}
+    found = {cell: _states(session, cell) for cell in session.cells}
+    broken = make_chunks(session, session.cells, executor or Serial(), progress or Progress())
+    for cell, states in found.items():
+        if cell in broken:
+            plans.append(CellPlan(cell, dict.fromkeys(states, "fails"), 0, broken[cell]))
             continue
-        chunks, loaded = made.value, session.dataset(cell.dataset)
+        chunks, loaded = stages.chunk(session, cell.dataset, cell.chunker), session.dataset(cell.dataset)
         plans.append(CellPlan(cell, states, len(chunks)))
         if states["retrieve"] == "run" and session.retriever(cell.retriever).uses_vectors:
             queries = [query.text for query in loaded.dataset.queries]
-            for kind, texts in (
-                ("document", ChunkTexts(chunks, range(len(chunks)), loaded.visible)),
-                ("query", queries),
-            ):
+            shown = ChunkTexts(chunks, range(len(chunks)), loaded.visible)
+            some.setdefault(cell.embedder, shown[:: max(1, len(shown) // PROBED)][:PROBED])
+            for kind, texts in (("document", shown), ("query", queries)):
                 missing.setdefault((cell.embedder, kind), set()).update(map(text_key, texts))
     left = {
         (embedder, kind): session.embeddings.missing(session.encoder(embedder), keys, kind=kind)
         for (embedder, kind), keys in missing.items()
     }
+    probed = probed_seconds(session, left, some) if probe else None
     running = [(stage, each.cell) for each in plans for stage, state in each.states.items() if state == "run"]
-    return Plan(tuple(plans), sum(left.values()), estimated_seconds(session, left, running))
+    return Plan(tuple(plans), sum(left.values()), estimated_seconds(session, left, running), probed)
+
+
+def _states(session: Session, cell: CellKey) -> dict[str, State]:
+    keys = session.stage_keys(cell)
+    return {name: "cached" if session.store.has(key) else "run" for name, key in keys.items()}
 
 
 def find_cells(cells: Sequence[CellKey], text: str) -> list[CellKey]:

@@ -27,6 +27,7 @@ from chunkers.registry import CHUNKERS
 from chunkers.sizes import nws_before, ruler
 from chunkers.sources import walk
 from chunkers.splitting import chunk_file
+from chunkers.syntax import parse, shared_tree
 from chunkers.tokens import encoding, same_length_text
 from chunkers.types import Chunker, Piece, SourceFile
 
@@ -36,6 +37,12 @@ _HEADINGS = (
 )
 _PARSE, _ENCODE = "bare parse", "bare tiktoken"
 _LEAST = f"parse and sizes of files over {Cast.size} nws"
+_GRID = (
+    *(f"cast:size={size}" for size in (500, 1000, 1500, 2000, 3000, 4000)),
+    *(f"code-chunk:size={size},header=false" for size in (1000, 1500, 3000)),
+    *("definitions", "functions", "declarations"),
+)
+"""Syntax chunkers and sizes of one comparison."""
 _TURN = 20
 _WORKER_ROUNDS = 10
 
@@ -102,10 +109,16 @@ def command(
     for row in rows:
         result = figures(row, sources, parse=rows[0].seconds)
         click.echo(json.dumps(result) if as_json else _markdown(result))
+    grid = grid_cost(sources, rounds=min(repeat, 5))
     workers, memory = gain_of_workers(sources), peak_memory(folder, tree)
     if as_json:
-        click.echo(json.dumps({"cast_two_processes": workers, "cast_peak_mb_above_interpreter": memory}))
+        told = {"cast_two_processes": workers, "cast_peak_mb_above_interpreter": memory, "grid_times_parse": grid}
+        click.echo(json.dumps(told))
         return
+    click.echo(
+        f"\n{len(_GRID)} syntax chunkers and sizes on one parse of a file: {grid['shared']:.2f} × the bare parse, of "
+        f"which {grid['walks']:.2f} is walking; each with a parse of its own: {grid['alone']:.2f} ×"
+    )
     click.echo(f"\ncast, two processes against one: {workers:.2f} times as fast, the best of {_WORKER_ROUNDS} rounds")
     click.echo(f"cast over {tree} MB of source: {memory:.0f} MB above the interpreter at most")
 
@@ -198,6 +211,32 @@ def _parse_and_measure(source: SourceFile) -> None:
 
 def _encode(source: SourceFile) -> None:
     encoding("cl100k_base").encode_ordinary(same_length_text(source.data))
+
+
+def grid_cost(sources: Sequence[SourceFile], *, rounds: int) -> dict[str, float]:
+    """Return what a grid of syntax chunkers costs in bare parses, in processor time: on shared trees, and alone."""
+    chunkers = [CHUNKERS.create(spec) for spec in _GRID]
+    best = dict.fromkeys(("parse", "shared", "walks", "alone"), math.inf)
+    for _ in range(rounds):
+        spent = dict.fromkeys(best, 0.0)
+        for source in sources:
+            with shared_tree():
+                began = time.process_time()
+                parse(source)
+                parsed = time.process_time()
+                for chunker in chunkers:
+                    chunker.split(source)
+                walked = time.process_time()
+            spent["parse"] += parsed - began
+            spent["walks"] += walked - parsed
+            spent["shared"] += walked - began
+            for chunker in chunkers:
+                began = time.process_time()
+                with shared_tree():
+                    chunker.split(source)
+                spent["alone"] += time.process_time() - began
+        best = {name: min(best[name], spent[name]) for name in best}
+    return {name: seconds / best["parse"] for name, seconds in best.items() if name != "parse"}
 
 
 def _split_some(sources: Sequence[SourceFile]) -> int:

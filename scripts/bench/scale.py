@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
+import itertools
 import json
 import math
 import multiprocessing
@@ -13,7 +13,7 @@ import resource
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,16 +24,21 @@ import click
 from chunkers.sources import Folder, walk
 from evaluation.config import make_config
 from evaluation.experiment import stages
-from evaluation.experiment.executors import Executor, Processes, Serial
+from evaluation.experiment.executors import Executor, Processes
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.progress import Progress
+from evaluation.experiment.run import make_chunks
 from evaluation.experiment.session import Session
+from evaluation.experiment.spread_work import spread_work
+from evaluation.experiment.store import Store
 from evaluation.types import CellKey
+from ground_truth.miners.mixed import mine_code
 from ground_truth.types import Annotation, Dataset, Query
 
 FACTORS = (1, 2, 4)
 NAME = "site-packages"
 PARTS = 16
-"""Pieces of work that one and two processes share: many, so that both end together whatever the sizes of files."""
+"""Files of a first round, four times."""
 ROUNDS = 3
 """Of which the shortest counts, since others may use the machine."""
 _DEFINITION = re.compile(rb"^ *(?:async )?def ([a-z]+_[a-z_]+[a-z])\(", re.MULTILINE)
@@ -149,52 +154,36 @@ def _embed(session: Session, corpus: Corpus) -> None:
         stages.embed(session, part)
 
 
-def gain(work: Callable[[Corpus, int], None], corpus: Corpus) -> dict[str, float]:
-    """Return the seconds of one and of two processes on the same pieces of work; the processes have started before."""
-    one, two = Serial(), Processes(2)
-    tasks = range(PARTS)
-    prepared = functools.partial(_and_wait, work, corpus._replace(paths=corpus.paths[:PARTS]))
-    for executor in (one, two):
-        _finish(executor, prepared, tasks[:2])
-    seconds = {"one": math.inf, "two": math.inf}
-    for _ in range(ROUNDS):
-        for name, executor in (("one", one), ("two", two)):
-            seconds[name] = min(seconds[name], _finish(executor, functools.partial(work, corpus), tasks))
+def gain(work: Callable[[Corpus, Executor, Path], None], corpus: Corpus) -> dict[str, float]:
+    """Return the seconds of one and of two processes on the same work, each from an empty cache; both have started."""
+    executors: dict[str, Executor] = {"one": Processes(1), "two": Processes(2)}
+    seconds = dict.fromkeys(executors, math.inf)
+    for number, (name, executor) in itertools.product(range(ROUNDS + 1), executors.items()):
+        # The first round is a small one, for the processes to start and import.
+        chosen = corpus if number else corpus._replace(paths=corpus.paths[: 4 * PARTS])
+        with tempfile.TemporaryDirectory() as cache:
+            began = time.perf_counter()
+            work(chosen, executor, Path(cache))
+            if number:
+                seconds[name] = min(seconds[name], time.perf_counter() - began)
+    for executor in executors.values():
+        executor.close()
     return {**seconds, "ratio": seconds["one"] / seconds["two"]}
 
 
-def _and_wait(work: Callable[[Corpus, int], None], corpus: Corpus, number: int) -> None:
-    """Do the work and stay, so that no process takes the tasks of one that is still starting."""
-    work(corpus, number)
-    time.sleep(2)
+def _chunk_all(corpus: Corpus, executor: Executor, cache: Path) -> None:
+    session = _session(corpus, cache)
+    failed = make_chunks(session, [corpus.cell("bm25")], executor, Progress())
+    if failed:
+        raise RuntimeError(next(iter(failed.values())))
 
 
-def _finish(executor: Executor, work: Callable[[int], None], tasks: Sequence[int]) -> float:
-    began = time.perf_counter()
-    for outcome in executor.map(work, tasks):
-        if outcome.error:
-            raise RuntimeError(outcome.error)
-    return time.perf_counter() - began
+def _mine_all(corpus: Corpus, executor: Executor, cache: Path) -> None:
+    with spread_work(Store(cache), executor):
+        mine_code(Folder(NAME, corpus.root, tuple(sorted(corpus.paths))), ("docstrings", "comments"), limit=200)
 
 
-def _piece(corpus: Corpus, number: int) -> Corpus:
-    return corpus._replace(paths=corpus.paths[number::PARTS])
-
-
-def _chunk_piece(corpus: Corpus, number: int) -> None:
-    piece = _piece(corpus, number)
-    with tempfile.TemporaryDirectory() as cache:
-        stages.chunk(_session(piece, Path(cache)), NAME, piece.chunker)
-
-
-def _search_piece(corpus: Corpus, number: int) -> None:
-    # Cut by lines, which takes no time beside reading words, indexing and searching them.
-    piece = _piece(corpus, number)._replace(chunker="fixed-lines:lines=30")
-    with tempfile.TemporaryDirectory() as cache:
-        stages.retrieve(_session(piece, Path(cache)), piece.cell("bm25"))
-
-
-_WORK = {"chunking": _chunk_piece, "bm25": _search_piece}
+_WORK = {"walking and chunking": _chunk_all, "mining": _mine_all}
 
 
 def written(found: dict[str, Any]) -> str:
