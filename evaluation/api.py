@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from evaluation.config import measures_at
 from evaluation.measures import Measure, aggregate, evaluate, parse_measure
 from evaluation.measures.single import Relevant, as_grades
@@ -122,15 +123,28 @@ def benchmark(
     if isinstance(loaded, Dataset) or hasattr(loaded, "load"):
         whole = loaded if isinstance(loaded, Dataset) else loaded.load()
         several = len(whole.repositories) > 1
-        found = [retriever(each.text, **({"repo": each.repo} if several else {})) for each in whole.queries]
+        found = [
+            _listed(retriever(each.text, **({"repo": each.repo} if several else {})), each.text)
+            for each in whole.queries
+        ]
         if any(not isinstance(each, str) for results in found for each in results):
             return _benchmark_places(found, whole, measures)
         relevant = _gold_files(whole)
         judged: list[Relevant] = [relevant[each.id] for each in whole.queries]
     else:
         asked = list(loaded)
-        found, judged = [retriever(text) for text, _ in asked], [each for _, each in asked]
+        found, judged = [_listed(retriever(text), text) for text, _ in asked], [each for _, each in asked]
     return evaluate_batch(found, judged, k_values, measures=measures)
+
+
+def _listed(answer: object, query: str) -> list[Any]:
+    """Return what a function answered as a list; whatever yields ids or places will do, but no single text."""
+    if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
+        raise UsageError(
+            f"the function returned {type(answer).__name__} for {one_line(query, limit=80)!r}: "
+            "return a list of ids, or of places such as (file, first line, last line)"
+        )
+    return list(answer)
 
 
 def _benchmark_places(found: Sequence[Sequence[Any]], dataset: Dataset, names: Sequence[str] | None) -> BatchValues:

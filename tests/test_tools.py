@@ -240,3 +240,16 @@ def test_a_function_may_return_places(repository: Path, tmp_path: Path) -> None:
     assert json.dumps(values["naurc@4000tok"])
     with pytest.raises(UsageError, match=r"place 1: 'pear.py' is not a file"):
         cb.benchmark(lambda query: [("pear.py", 1, len(query))], gold)
+
+
+@pytest.mark.parametrize("answer", [7, "apple.py", None, {"file": "apple.py"}])
+def test_a_function_that_returns_no_list_is_told_so(repository: Path, tmp_path: Path, answer: object) -> None:
+    """One line that says what to return; a generator is as good as a list."""
+    gold = f"annotations:path={tmp_path / 'gold.jsonl'},root={repository}"
+    with pytest.raises(UsageError, match="return a list of ids, or of places"):
+        cb.benchmark(lambda _query: answer, gold)  # type: ignore[arg-type,return-value] # on purpose
+    lines = [("apple.py", 1, 9), ("bolt.py", 1, 9)]
+    asked = (lambda _query: lines, lambda _query: (place for place in lines))
+    listed, yielded = (cb.benchmark(function, gold, measures=["file_rr"]) for function in asked)  # type: ignore[arg-type] # as above
+    assert listed == yielded
+    assert listed["file_rr"] > 0

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from evaluation.report.formats import joined, measure_of, number, plural, score, span, unit_words
 from evaluation.report.tables import Table
 from evaluation.report.view import Row, View
 from evaluation.results.facts import CostFacts, TokensRead
+from evaluation.statistics import Comparison
 
 _HEADER = "chunker,half read,reached,80 % read,reached,index,build,query p50,p95,texts,tokens".split(",")
 
@@ -59,49 +61,60 @@ def index_sentences(views: Sequence[View]) -> Iterator[str]:
             yield f"{dataset}: {told}" if len(groups) > 1 else told
 
 
+class _Pair(NamedTuple):
+    """The leading chunker of a setting, the leading search without an index, and their comparison."""
+
+    view: View
+    best: Row
+    bare: Row
+    found: Comparison
+
+
 def _is_it_worth(group: Sequence[View]) -> str:
-    pairs = []
+    pairs: list[_Pair] = []
     for view in group:
         bare = next((row for row in view.rows if row.cell.cost.index_bytes == 0), None)
         best = next((row for row in view.rows if row.cell.chunks.count), None)
         found = view.comparison(best.chunker, bare.chunker) if best and bare else None
         if best and bare and found is not None:
-            pairs.append((view, best, bare, found))
+            pairs.append(_Pair(view, best, bare, found))
     if not pairs:
         return ""
-    headline, bare = pairs[0][0].headline, pairs[0][2]
+    headline, bare = pairs[0].view.headline, pairs[0].bare
     differences = [
         f"{_setting(view, pairs)}{best.chunker} {score(headline, found.difference, signed=True)} "
         f"({span(headline, found.low, found.high, signed=True)})"
         for view, best, _, found in pairs
     ]
-    better = sum(found.better == best.chunker for _, best, _, found in pairs)
-    worse = sum(found.better == bare.chunker for *_, found in pairs)
-    shown = [f"better in {better}"] if better else []
-    shown += [f"worse in {worse}"] if worse else []
-    of = f" of {plural(len(pairs), 'setting')}"
-    answer = (
-        f"shown to be {joined(shown)}{of}" if shown else f"no difference is shown{' in any' + of if pairs[1:] else ''}"
-    )
-    read = "; ".join(f"{_setting(view, pairs)}{_half(best)}" for view, best, _, _ in pairs)
+    chunked = [f"{_setting(view, pairs) or f'{best.chunker}: '}{_half(best)}" for view, best, _, _ in pairs]
+    read = "; ".join([*chunked, f"{bare.chunker}: {_half(bare)}"])
     return (
         f"Is an index worth it? {measure_of(headline).name} of the leading chunker minus {bare.chunker}, the leading "
-        f"search without one, in {unit_words(headline) or 'its unit'}: {'; '.join(differences)}: {answer}. "
-        f"Half of the answer has been read after: {read}; {bare.chunker} {_half(bare)}."
+        f"search without one, in {unit_words(headline) or 'its unit'}: {'; '.join(differences)}: {_answer(pairs)}. "
+        f"Tokens until half of the answer has been read, and the share of the queries that get there: {read}."
     )
 
 
-def _setting(view: View, pairs: Sequence[object]) -> str:
-    return f"{view.setting.retriever}: " if len(pairs) > 1 else ""
+def _answer(pairs: Sequence[_Pair]) -> str:
+    better = sum(found.better == best.chunker for _, best, _, found in pairs)
+    worse = sum(found.better == bare.chunker for _, _, bare, found in pairs)
+    if not better and not worse:
+        return "no difference is shown"
+    shown = [f"{word} in {count}" for word, count in (("better", better), ("worse", worse)) if count]
+    if len(pairs) == 1:
+        return f"the index is shown to be {'better' if better else 'worse'}"
+    return f"the index is shown to be {joined(shown)} of {len(pairs)} settings"
+
+
+def _setting(view: View, pairs: Sequence[_Pair]) -> str:
+    return " · ".join(filter(None, view.setting[1:])) + ": " if len(pairs) > 1 else ""
 
 
 def _half(row: Row) -> str:
     read = row.cell.cost.tokens_to_50
     if read is None:
         return "not known"
-    if read.median is None:
-        return f"more than is read (only {_share(read)} of the queries get there)"
-    return f"{number(read.median, digits=0)} tokens ({_share(read)} get there)"
+    return f"{'beyond the budgets' if read.median is None else number(read.median, digits=0)} ({_share(read)})"
 
 
 def _cells(row: Row, *, priced: bool) -> list[str]:
