@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import json
-import random
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from conftest import Command
 
 import evaluation.spans
-from chunkers.sizes import ruler
-from chunkers.sources import walk
-from evaluation.experiment.loaded_dataset import load_dataset
-from evaluation.experiment.span_places import Place, SpanRun
-from evaluation.experiment.span_scoring import score_spans
 from evaluation.measures.registry import parse_measure
 from evaluation.spans.rows import json_schema
-from ground_truth.datasets.in_memory import InMemory
-from ground_truth.hidden import HiddenText, inside
-from ground_truth.types import Annotation, Dataset, HiddenSpan, Query
 
 TEXT_MEASURES = (
     "naurc@400tok",
@@ -316,148 +305,3 @@ def test_a_span_run_stands_beside_chunkers(chunkbench: Command, repository: Path
         for each in (done.json, merged.json)
     ]
     assert means[0] == means[1]
-
-
-def brute_force(
-    units: list[list[int]],
-    hidden: list[np.ndarray],
-    places: list[tuple[int, int, int, int]],
-    gold: list[tuple[int, int, int]],
-) -> tuple[list[tuple[int, bool]], int]:
-    """Return every unit that is read for the first time, in order, as (cost before it, gold), and the gold units."""
-    golden = {
-        (file, k)
-        for file, start, end in gold
-        for k, at in enumerate(units[file])
-        if start <= at < end and not hidden[file][k]
-    }
-    seen: set[tuple[int, int]] = set()
-    read: list[tuple[int, bool]] = []
-    spent = 0
-    for file, start, end, header in places:
-        spent += header
-        for k, at in enumerate(units[file]):
-            if start <= at < end and not hidden[file][k] and (file, k) not in seen:
-                seen.add((file, k))
-                read.append((spent, (file, k) in golden))
-                spent += 1
-    return read, len(golden)
-
-
-def test_text_measures_of_random_runs_equal_brute_force(tmp_path: Path) -> None:
-    """Over 2,000 worlds with overlaps, repeats, headers, hidden text and several files the difference is 0."""
-    random_ = random.Random(5)
-    budget = 40
-    names = [f"recall@{budget}tok", f"precision@{budget}tok", f"iou@{budget}tok", f"naurc@{budget}tok"]
-    names += ["tokens_to_recall(0.5)", "file_rr", "file_recall@2"]
-    measures = [parse_measure(name) for name in names]
-    worlds = 0
-    for block in range(100):
-        root = tmp_path / f"world{block}"
-        root.mkdir()
-        sizes = []
-        for file in range(3):
-            words = ["größe", "x", "return", "\r\n", "\n", " ", "漢字", "(", ")", "value_of"]
-            text = "".join(random_.choice(words) for _ in range(random_.randint(15, 60))).encode()
-            (root / f"f{file}.py").write_bytes(text or b"x")
-            sizes.append(len(text))
-        hidden_spans = []
-        for file in range(3):
-            if random_.random() < 0.5:
-                start = random_.randrange(sizes[file])
-                hidden_spans.append(HiddenSpan("r", f"f{file}.py", start, random_.randint(start, sizes[file])))
-        queries = tuple(Query(f"q{n}", "x", "r") for n in range(20))
-        notes = []
-        for query in queries:
-            for _ in range(random_.randint(1, 3)):
-                file = random_.randrange(3)
-                lines = (root / f"f{file}.py").read_bytes()
-                count = lines.count(b"\n") + (not lines.endswith(b"\n"))
-                first = random_.randint(1, count)
-                notes.append(Annotation(query.id, "r", f"f{file}.py", first, random_.randint(first, count)))
-        dataset = Dataset("world", (walk(root, name="r"),), queries, tuple(notes), hidden=tuple(hidden_spans))
-        loaded = load_dataset("world", InMemory(dataset=dataset), duplicates="keep", limit=None, seed=0)
-        places: dict[str, list[tuple[int, int, int, int]]] = {}
-        for query in queries:
-            found = []
-            for _ in range(random_.randint(0, 8)):
-                file = random_.randrange(3)
-                start = random_.randrange(sizes[file])
-                found.append((file, start, random_.randint(start, sizes[file]), random_.choice([0, 0, 3])))
-            places[query.id] = found + found[: random_.randint(0, 2)]
-        keys = [_file_key(dataset, f"f{file}.py") for file in range(3)]
-        run = SpanRun(
-            "r",
-            {
-                query: [Place(keys[file], start, end, header_tokens=header) for file, start, end, header in found]
-                for query, found in places.items()
-            },
-        )
-        scored = score_spans(measures, loaded, run, budgets=[budget])
-        data = [(root / f"f{file}.py").read_bytes() for file in range(3)]
-        units = [ruler(each, "tokens").starts.tolist() for each in data]
-        hidden = [
-            inside(HiddenText(hidden_spans).ranges("r", f"f{n}.py"), np.array(each, dtype=np.int64))
-            for n, each in enumerate(units)
-        ]
-        for number, query in enumerate(queries):
-            gold = [_gold_bytes(data, note) for note in notes if note.query_id == query.id]
-            expected = _expected(places[query.id], gold, brute_force(units, hidden, places[query.id], gold), budget)
-            for name, value in zip(names, expected, strict=True):
-                got = scored.scores[parse_measure(name).name][number]
-                assert (np.isnan(got) and value is None) or got == (None if value is None else float(value)), name
-            worlds += 1
-    assert worlds == 2000
-
-
-def _file_key(dataset: Dataset, path: str) -> Any:
-    from evaluation.experiment.chunk_table import CorpusFile
-
-    source = dataset.repositories[0].read(path)
-    assert source is not None
-    return CorpusFile("r", path, source.language)
-
-
-def _gold_bytes(data: list[bytes], note: Annotation) -> tuple[int, int, int]:
-    file = int(note.path[1])
-    ends = [place + 1 for place, byte in enumerate(data[file]) if byte == 10]
-    starts = [0, *ends]
-    return file, starts[note.start_line - 1], (starts[note.end_line] if note.end_line <= len(ends) else len(data[file]))
-
-
-def _expected(
-    places: list[tuple[int, int, int, int]],
-    gold: list[tuple[int, int, int]],
-    read: tuple[list[tuple[int, bool]], int],
-    budget: int,
-) -> list[Fraction | None]:
-    """Return the values of the measures by their definitions, as exact fractions."""
-    order, total = read
-    within = [(at, golden) for at, golden in order if at < budget]
-    found = sum(golden for _, golden in within)
-    spent = min(budget, _spent(places, order))
-    area = sum(Fraction(budget - at) - Fraction(1, 2) for at, golden in within if golden)
-    ideal = Fraction(min(total, budget) ** 2, 2) + Fraction(max(0, budget - total) * total)
-    reach = None
-    so_far = 0
-    for at, golden in order:
-        so_far += golden
-        if total and golden and 2 * so_far >= total:
-            reach = Fraction(at + 1)
-            break
-    files = list(dict.fromkeys(file for file, *_ in places))
-    golden_files = {file for file, *_ in gold}
-    first = next((Fraction(1, rank) for rank, file in enumerate(files, start=1) if file in golden_files), Fraction(0))
-    return [
-        Fraction(found, total) if total else Fraction(0),
-        Fraction(found, spent) if spent else Fraction(0),
-        Fraction(found, spent + total - found) if spent + total - found else Fraction(0),
-        area / ideal if ideal else Fraction(0),
-        reach,
-        first,
-        Fraction(len(golden_files.intersection(files[:2])), len(golden_files)),
-    ]
-
-
-def _spent(places: list[tuple[int, int, int, int]], order: list[tuple[int, bool]]) -> int:
-    return len(order) + sum(header for *_, header in places)
