@@ -14,6 +14,7 @@ from evaluation.history.record import RunRecord
 from evaluation.history.trend import Note, Series, trends
 from evaluation.history.trend_figure import trend_figure
 from evaluation.report.figures.marks import Mark, marks
+from evaluation.report.figures.svg import icon
 from evaluation.report.formats import is_share, lower_is_better, score, span, unit_words
 from evaluation.report.glossary import Glossary
 from evaluation.report.page import dressing, template
@@ -35,11 +36,14 @@ def trend_page(history: History, *, measures: Sequence[str] = ()) -> str:
     chosen = list(measures) or (measures_of(runs[-1].config) if runs else [])
     found = trends(history, chosen)
     accepted = acceptances(history).given
+    drawn = _marks(runs)
     notes = [*found.changes, *(Note(one.run, "accepted", f"{one.who}: {one.why}") for one in accepted)]
     return template("trend.html", "evaluation.history").render(
         **dressing(),
         glossary=Glossary.of(chosen),
-        figures=_figures(found.series, _marks(runs), notes),
+        icon=icon,
+        marks={name: mark for name, mark in drawn.items() if name in {one.key.chunker for one in found.series}},
+        figures=_figures(found.series, drawn, notes),
         changes=list(reversed(found.changes)),
         runs=[_row(run) for run in reversed(runs[-_NEWEST:])],
         accepted=[one._asdict() for one in reversed(accepted)],
