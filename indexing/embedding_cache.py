@@ -18,6 +18,7 @@ import numpy as np
 from chunkers.errors import UsageError
 from chunkers.tokens import cache_folder
 from indexing.identity import vectors_identity
+from indexing.key_index import shard_with
 from indexing.shards import KEY_BYTES, Shard, append_block, disk_error, read_shard, salvage, shard_paths
 from indexing.types import Encoder, Vectors
 from indexing.usage import Use, note_use, uses
@@ -185,7 +186,7 @@ class EmbeddingCache:
         ranked = keys[order]
         open_ = np.ones(len(keys), dtype=np.bool_)
         for path in shard_paths(group):
-            shard = self._sound_shard(path)
+            shard = self._sound_shard(path, ranked)
             while shard is not None:
                 broken = False
                 for block in shard.blocks:
@@ -203,8 +204,9 @@ class EmbeddingCache:
                 # What was already taken from this shard is not open any more, so reading it again repeats nothing.
                 shard = self._repaired(path) if broken else None
 
-    def _sound_shard(self, path: Path) -> Shard | None:
-        shard = read_shard(path)
+    def _sound_shard(self, path: Path, keys: np.ndarray) -> Shard | None:
+        """Return the shard with the blocks that may hold one of the keys."""
+        shard = shard_with(path, keys)
         if shard is None or not shard.damaged:
             return shard
         return self._repaired(path)

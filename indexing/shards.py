@@ -31,6 +31,7 @@ KEY_BYTES = 16
 KEYS = np.dtype([("key", f"S{KEY_BYTES}"), ("tokens", "<i4")])
 
 _HEADER = struct.Struct("<8sIIIIQI")
+HEADER_BYTES = _HEADER.size
 _MAGIC = b"CBVEC\x00\x00\x02"
 _NAME = re.compile(r"(\d{6})\.shard\Z")
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -89,8 +90,16 @@ def shard_paths(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.shard") if _NAME.match(path.name))
 
 
-def read_shard(path: Path) -> Shard | None:
-    """Return the shard, memory-mapped, with keys checked and vectors not; None where it has just gone."""
+def index_path(path: Path) -> Path:
+    """Return where the keys of a shard are kept in order, if they are."""
+    return path.with_suffix(".keys")
+
+
+def read_shard(path: Path, *, start: int = 0) -> Shard | None:
+    """Return the shard, memory-mapped, with keys checked and vectors not; None where it has just gone.
+
+    With ``start``, its blocks are those from this offset on.
+    """
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -98,9 +107,9 @@ def read_shard(path: Path) -> Shard | None:
     except FileNotFoundError:
         return None
     blocks: list[Block] = []
-    start, damaged = 0, False
+    damaged = False
     while start < size:
-        block, sound = _block(data, start, size, folder=path.parent.name)
+        block, sound = block_at(data, start, size, folder=path.parent.name)
         if block is None:
             return Shard(path, data, tuple(blocks), damaged=True)
         if sound:
@@ -110,13 +119,13 @@ def read_shard(path: Path) -> Shard | None:
     return Shard(path, data, tuple(blocks), damaged)
 
 
-def _block(data: mmap.mmap | bytes, start: int, size: int, *, folder: str) -> tuple[Block | None, bool]:
+def block_at(data: mmap.mmap | bytes, start: int, size: int, *, folder: str) -> tuple[Block | None, bool]:
     """Return the block at the offset, None where its end is unknown or missing, and whether it is sound.
 
     Sound means that its keys are what was written, and that they were written for this folder: the same text has the
     same key in every encoder's folder, so a shard that got into another one would answer with wrong vectors.
     """
-    if start + _HEADER.size > size:
+    if start < 0 or start + _HEADER.size > size:
         return None, False
     head = data[start : start + _HEADER.size]
     magic, rows, dimensions, keys_sum, vectors_sum, owner, head_sum = _HEADER.unpack(head)
@@ -208,7 +217,8 @@ def salvage(path: Path) -> int:
 
 
 def replace_shard(path: Path, blocks: Iterator[bytes]) -> None:
-    """Put these blocks in the shard's place, all at once; without any, remove it."""
+    """Put these blocks in the shard's place, all at once; without any, remove it. Its keys are put in order anew."""
+    index_path(path).unlink(missing_ok=True)
     descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".draft")
     try:
         with os.fdopen(descriptor, "wb") as file:

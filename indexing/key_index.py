@@ -1,0 +1,103 @@
+"""Which block of a shard holds a key: sorted keys in a file beside the shard, so that a look-up reads few blocks.
+
+The file covers the beginning of its shard; the blocks behind that are looked through. It is never believed: a block
+that it names is checked like any other, and a key that it does not know is embedded again at worst.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import tempfile
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from chunkers.sharing import share
+from indexing.shards import HEADER_BYTES, KEY_BYTES, Shard, block_at, index_path, read_shard
+
+LEAST = 65_536
+"""Keys that are looked through without an index."""
+_GROWTH = 4
+"""An index is made anew when the part of the shard behind it holds more than one in so many of its keys."""
+_HEADER = struct.Struct("<8sQQQI")
+_MAGIC = b"CBKEY\x00\x00\x01"
+_KEY = np.dtype(f"S{KEY_BYTES}")
+
+
+class _Index(NamedTuple):
+    """Sorted keys, and where the block of each begins; of equal keys the oldest comes first."""
+
+    covered: int
+    """Bytes of the shard."""
+    keys: np.ndarray
+    blocks: np.ndarray
+
+
+def shard_with(path: Path, keys: np.ndarray) -> Shard | None:
+    """Return the shard with the blocks that may hold one of the keys; None where it has just gone."""
+    index = _read(path)
+    shard = read_shard(path, start=index.covered if index else 0)
+    if shard is None:
+        return None
+    behind = sum(block.rows for block in shard.blocks)
+    known = len(index.keys) if index else 0
+    if behind > max(LEAST, known // _GROWTH) and not shard.damaged:
+        whole = read_shard(path) if index else shard
+        if whole is not None and not whole.damaged:
+            with contextlib.suppress(OSError):  # a cache that others fill, or a full disk: it is only slower
+                _write(path, whole)
+    if index is None or not len(keys):
+        return shard
+    at = np.minimum(np.searchsorted(index.keys, keys), len(index.keys) - 1)
+    starts = np.unique(index.blocks[at[index.keys[at] == keys]]).tolist()
+    found = [block_at(shard.data, start, len(shard.data), folder=path.parent.name) for start in starts]
+    blocks = [block for block, sound in found if block is not None and sound]
+    if len(blocks) < len(found):
+        # One of the two files is damaged: the caller looks through the shard, and its keys are put in order anew.
+        with contextlib.suppress(OSError):
+            index_path(path).unlink(missing_ok=True)
+        return Shard(path, shard.data, (), damaged=True)
+    return Shard(path, shard.data, (*blocks, *shard.blocks), shard.damaged)
+
+
+def _read(path: Path) -> _Index | None:
+    """Return the index of a shard, or None where there is none, or one of another shard."""
+    try:
+        with index_path(path).open("rb") as file, path.open("rb") as shard:
+            head = file.read(_HEADER.size)
+            size = os.fstat(file.fileno()).st_size
+            magic, covered, rows, last, check = _HEADER.unpack(head)
+            shard.seek(last)
+            same = zlib.crc32(shard.read(HEADER_BYTES)) == check
+            if magic != _MAGIC or not same or not rows or size != _HEADER.size + rows * (KEY_BYTES + 8):
+                return None
+            if covered > os.fstat(shard.fileno()).st_size:
+                return None
+            keys = np.memmap(file, dtype=_KEY, mode="r", offset=_HEADER.size, shape=(rows,))
+            offset = _HEADER.size + rows * KEY_BYTES
+            return _Index(covered, keys, np.memmap(file, dtype="<i8", mode="r", offset=offset, shape=(rows,)))
+    except (OSError, struct.error):
+        return None
+
+
+def _write(path: Path, shard: Shard) -> None:
+    """Write the index of all blocks of a shard, all at once."""
+    keys = np.concatenate([shard.keys(block)["key"] for block in shard.blocks])
+    starts = np.repeat([block.start for block in shard.blocks], [block.rows for block in shard.blocks])
+    order = np.argsort(keys, kind="stable")
+    last = shard.blocks[-1]
+    check = zlib.crc32(shard.data[last.start : last.start + HEADER_BYTES])
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".draft")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_HEADER.pack(_MAGIC, last.end, len(keys), last.start, check))
+            file.write(keys[order].tobytes())
+            file.write(starts[order].astype("<i8").tobytes())
+        share(Path(draft))
+        Path(draft).replace(index_path(path))
+    finally:
+        Path(draft).unlink(missing_ok=True)
