@@ -70,7 +70,7 @@ def command(
         raise UsageError(f"{out} exists: choose another file, or replace it with --force")
     rows, found = mined_rows(repository, _chosen(kinds), limit=limit, seed=seed, max_files=max_files)
     if not rows:
-        told = "; ".join(f"{kind}: {mined.summary()}" for kind, mined in found.items())
+        told = "; ".join(f"{kind}: {_told(kind, mined)}" for kind, mined in found.items())
         raise UsageError(f"{repository} gives no queries. {told}. {_remedy(found)}")
     text = write_rows(rows)
     if out is None:
@@ -94,6 +94,14 @@ def _counts(repository: Path, found: Mapping[Kind, Mined], seed: int) -> dict[st
         kind, mined = next(iter(found.items()))
         return {**about, "kind": kind, **mined.counts()}
     return {**about, "kinds": {kind: mined.counts() for kind, mined in found.items()}}
+
+
+def _told(kind: Kind, mined: Mined) -> str:
+    if kind != "commits" and not mined.languages:
+        return "no source file outside tests was seen, in any known language" + (
+            f"; dropped: {mined.summary().partition('dropped: ')[2]}" if mined.dropped else ""
+        )
+    return mined.summary()
 
 
 def _remedy(found: Mapping[Kind, Mined]) -> str:

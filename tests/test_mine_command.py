@@ -84,6 +84,17 @@ def test_no_result_says_which_languages_were_seen_and_why(tmp_path: Path) -> Non
     assert "--kind comments" in done.stderr
 
 
+def test_no_source_at_all_is_said(tmp_path: Path) -> None:
+    """A folder of prose or of tests alone has no language to name."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "a.py").write_text(
+        'def f(a):\n    """Add up all of the values."""\n    b = 1\n    c = 2\n    return a\n'
+    )
+    done = mine(str(tmp_path))
+    assert done.returncode == 2
+    assert "no source file outside tests was seen, in any known language; dropped: 1 test file" in done.stderr
+
+
 def test_nothing_is_overwritten_or_half_written(repo: Path, tmp_path: Path) -> None:
     """An existing file stays unless --force; a folder without queries leaves no file."""
     out = tmp_path / "mined.jsonl"
@@ -94,7 +105,7 @@ def test_nothing_is_overwritten_or_half_written(repo: Path, tmp_path: Path) -> N
     (tmp_path / "empty").mkdir()
     done = mine(str(tmp_path / "empty"), "--out", str(tmp_path / "none.jsonl"))
     assert done.returncode == 2
-    assert "gives no queries. docstrings: 0 queries kept" in done.stderr
+    assert "gives no queries. docstrings: no source file" in done.stderr
     assert not (tmp_path / "none.jsonl").exists()
 
 

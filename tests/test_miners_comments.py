@@ -151,6 +151,7 @@ def test_lead_ins_and_markup_are_gone(comment: str, query: str) -> None:
         ("Parse context - parent element, this one, or null", "not a description"),
         ("put isn't an operator, but it can be replaced by one", "not a description"),
         ("We got a message that is not the body of a response", "not a description"),
+        ("Skip means that an error was handled elsewhere", "not a description"),
         ("Order matters! Longer strings of the table first", "not a description"),
         ("Follow pages. Every next link holds the query of the first", ""),
         ("Clip boxes are both empty but do not intersect", "not a description"),

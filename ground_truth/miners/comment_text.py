@@ -119,7 +119,9 @@ def describes(query: str) -> bool:
     if len(words) < 2 or (words[1] in POINTERS and consequence == query):
         return False
     verb = words[0].removeprefix("re-")
-    if words[1] in AUXILIARIES or "must" in words or (words[-1] in _PREDICATES and verb not in _CLAUSE_VERBS):
+    if words[1] in AUXILIARIES | _PREDICATES or "must" in words:
+        return False
+    if words[-1] in _PREDICATES and verb not in _CLAUSE_VERBS:
         return False
     if verb in VERBS or _third_person(verb) in VERBS:
         return True

@@ -82,7 +82,7 @@ def mine_commits(
     seed gives and looked into until the cap is reached; the rest is counted as such.
     """
     if not is_git(clone):
-        raise UsageError(f"{clone} is not a git clone: commits are mined from history")
+        raise UsageError(f"{clone} is not a git clone: commits are mined from history; choose another --kind")
     dropped: Counter[str] = Counter()
     queries: list[Query] = []
     notes: list[Annotation] = []

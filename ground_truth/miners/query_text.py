@@ -37,7 +37,7 @@ _LEADING_TAG = re.compile(
 )
 # Where prose ends: an empty line, a tag, a list of parameters, an example, a table, a heading, code.
 _SECTION = re.compile(
-    r"\n\s*\n|\n\s*(?:[Cc]allers?|[Aa]sserts?|[Nn]ote|[Tt]hread[- ]safe|[Oo]therwise|[Tt]his is)\b"
+    r"\n\s*\n|\n\s*[a-z_]\w*:\s|\n\s*(?:[Cc]allers?|[Aa]sserts?|[Nn]ote|[Tt]hread[- ]safe|[Oo]therwise|[Tt]his is)\b"
     r"|(?:^|\n)\s*(?:[:@](?![a-z:]+:`)(?!see\b|link\b)\w+|\\(?!c |a |p |e |ref |b )\w+"
     r"|(?:Args?|Arguments|Params?|Parameters?|Attributes|Keyword Args|Returns?|Yields?|Raises|Throws|Examples?"
     r"|Usage|Notes?"
@@ -110,7 +110,9 @@ _ASIDE = re.compile(
     r"|workaround|assumes?|assert(?:s|ion)?|callers?|thread[- ]?safe|the following|expects?|requires?"
     r"|takes ownership|owned|consumes)\b"
     r"|^\w+ (?:is|are|was|were|must|should|shall|cannot|can't|may only|needs? to|requires?)\b|^always returns\b"
-    r"|^(?:an? |the )?\w+ (?:may|can|must|should) (?:not )?be\b"
+    r"|^(?:an?|the|your|our|these|each|every|all) (?:(?!(?:that|which|who|whose|where|when|if|to|for)\b)[\w-]+ ){1,5}"
+    r"(?:is|are|was|were|has|have|requires?|needs?|must|should|can|cannot|may)\b"
+    r"|^your\b|^when (?:you|we|overriding|using|calling)\b"
     r"|^returns? (?:null|nil|none|undefined|nullptr|an? error|error|the error) (?:if|when|unless|on|for|in case)\b"
     r"|^this (?!(?:function|method|routine|procedure|macro|utility|command|operator|filter|decorator"
     r"|property)\b|\w+s\b)"
