@@ -18,6 +18,9 @@ from evaluation.experiment.executors import make_executor
 from evaluation.experiment.run import run_experiment
 from evaluation.experiment.session import Session
 from evaluation.report.build import write_report
+from evaluation.report.view import views
+from evaluation.results.folder import read_results
+from evaluation.results.types import Results
 
 _SIZES = (500, 1000, 1500, 2000, 2500)
 _FAMILIES = ("cast", "recursive", "fixed-nws", "code-chunk")
@@ -27,43 +30,56 @@ _TO_OPEN = "return performance.getEntriesByType('paint').map(e => [e.name, e.sta
 
 
 @click.command()
+@click.argument("folders", nargs=-1, metavar="[DIR]…", type=click.Path(path_type=Path, exists=True))
 @click.option("--chunkers", multiple=True, type=click.IntRange(2, 20), default=(4, 10, 20), show_default=True)
 @click.option("--queries", default=1000, show_default=True, help="About so many, of 24 installed packages.")
 @click.option("--settings", type=click.IntRange(1, 3), default=3, show_default=True)
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
-def command(chunkers: tuple[int, ...], queries: int, settings: int, jobs: int, as_json: bool) -> None:  # noqa: FBT001 - click's flag
-    """Compare families at several sizes on the default packages, write the report, and open it offline."""
-    names = [f"{family}:size={size}" for size, family in itertools.product(_SIZES, _FAMILIES)]
+def command(
+    folders: tuple[Path, ...],
+    *,
+    chunkers: tuple[int, ...],
+    queries: int,
+    settings: int,
+    as_json: bool,
+) -> None:
+    """Write the report of each DIR, or of comparisons made for it, and open it offline in Chromium."""
+    sources = map(read_results, folders) if folders else (_compared(count, queries, settings) for count in chunkers)
     found = []
-    for count in chunkers:
-        config = make_config(
-            {
-                "datasets": [f"installed:queries={-(-queries // 24)}"],
-                "chunkers": names[:count],
-                "retrievers": _RETRIEVERS[:settings],
-                "run": {"jobs": jobs},
-            }
-        )
-        session = Session.resolve(config, usable_cache())
-        results = run_experiment(session, make_executor(config.run.engine, jobs))
-        with tempfile.TemporaryDirectory() as folder:
-            start = time.perf_counter()
-            write_report(results, Path(folder))
-            page = Path(folder) / "report.html"
-            row = {
-                "chunkers": count,
-                "queries": len(results.queries),
-                "settings": settings,
-                "megabytes": round(page.stat().st_size / 1e6, 2),
-                "seconds_to_write": round(time.perf_counter() - start, 1),
-                **_painted(page),
-            }
-        found.append(row)
+    for results in sources:
+        found.append(_measured(results))
         if not as_json:
-            click.echo(", ".join(f"{name} {value}" for name, value in row.items()))
+            click.echo(", ".join(f"{name} {value}" for name, value in found[-1].items()))
     if as_json:
         click.echo(json.dumps(found))
+
+
+def _compared(count: int, queries: int, settings: int) -> Results:
+    """Return families at several sizes on the default packages."""
+    names = [f"{family}:size={size}" for size, family in itertools.product(_SIZES, _FAMILIES)]
+    config = make_config(
+        {
+            "datasets": [f"installed:queries={-(-queries // 24)}"],
+            "chunkers": names[:count],
+            "retrievers": _RETRIEVERS[:settings],
+        }
+    )
+    return run_experiment(Session.resolve(config, usable_cache()), make_executor(config.run.engine, config.run.jobs))
+
+
+def _measured(results: Results) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        write_report(results, Path(folder))
+        page = Path(folder) / "report.html"
+        return {
+            "chunkers": len(results.config.chunkers),
+            "queries": len(results.queries),
+            "settings": len(views(results)),
+            "megabytes": round(page.stat().st_size / 1e6, 2),
+            "seconds_to_write": round(time.perf_counter() - start, 1),
+            **_painted(page),
+        }
 
 
 def _painted(page: Path) -> dict[str, Any]:
