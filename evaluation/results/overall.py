@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -75,6 +76,9 @@ def _interaction(
     candidates: list[Interaction] = []
     pairs = list(combinations(range(len(names)), 2))
     low, high = parse_measure(measure).range
+    sizes = Counter(group.setting.dataset for group in groups)
+    # One change is picked from those of all datasets.
+    changes_of_all = len(pairs) * sum(count * (count - 1) // 2 for count in sizes.values())
     for dataset in dict.fromkeys(group.setting.dataset for group in groups):
         same = [group for group in groups if group.setting.dataset == dataset]
         if len(same) < 2:
@@ -89,7 +93,7 @@ def _interaction(
                 clusters,
                 names=titles,
                 value_range=(low - high, high - low),
-                corrections=len(pairs) * len(same) * (len(same) - 1) // 2,
+                corrections=changes_of_all,
                 **options,
             )
             largest = max(changes, key=lambda change: (-change.p, abs(change.difference)))

@@ -79,7 +79,9 @@ def _summary(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _powers(table: Sequence[dict[str, float]]) -> Iterator[str]:
-    yield "| repositories | chunkers | experiments | worse ones that leave the set | all pairs, max-T | best excluded |"
+    yield (
+        "| repositories | chunkers | experiments | worse ones that leave the set | by max-T | best ones that leave it |"
+    )
     yield "|---:|---:|---:|---:|---:|---:|"
     for row in table:
         yield (

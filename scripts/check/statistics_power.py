@@ -25,7 +25,7 @@ def power_table(runs: int, seed: int) -> list[dict[str, Any]]:
             names = [f"c{k}" for k in range(rows)]
             out = set(best_set(scores, clusters, names=names).excluded)
             ours += sum(name in out for name in names[best:]) / (rows - best)
-            excluded += names[0] in out
+            excluded += sum(name in out for name in names[:best]) / best
             means = scores.reshape(rows, repositories, _QUERIES).mean(axis=2)
             theirs += float(_beaten(means, rng)[best:].mean())
         table.append(

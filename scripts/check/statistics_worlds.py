@@ -148,7 +148,7 @@ def _worlds() -> tuple[World, ...]:
 WORLDS = _worlds()
 
 HARD = tuple(
-    World(f"a fifth of {count} repositories gain", (12,) * count, count, rare_gain(0.2, 0.15), normal(0.1), skewed=True)
+    World(f"a fifth of {count} repositories gain", (40,) * count, count, rare_gain(0.2, 0.15), normal(0.1), skewed=True)
     for count in (6, 10, 24, 40)
 )
 """Few repositories gain much and the others lose a little: with few repositories no procedure that decides can tell."""
