@@ -96,7 +96,8 @@ STYLES: dict[str, Style] = {
         " (property_declaration)] @class",
         (b"///", b"/**"),
     ),
-    "ruby": Style("[(method) (singleton_method)] @function [(class) (module)] @class", (b"#",)),
+    # Ruby writes documentation and remarks alike: only RDoc's mark tells them apart.
+    "ruby": Style("[(method) (singleton_method)] @function [(class) (module)] @class", (b"#",), marks=(b"##",)),
     "php": Style(
         "[(function_definition) (method_declaration)] @function"
         " [(class_declaration) (interface_declaration) (trait_declaration) (enum_declaration)] @class",
