@@ -83,3 +83,13 @@ def test_the_change_is_the_difference_of_the_two_means(weight: str) -> None:
     turned = found.interaction
     assert turned is not None
     assert turned.in_first - turned.in_second == pytest.approx(turned.change.difference, abs=1e-12)
+
+
+def test_a_change_is_corrected_for_every_pair_of_chunkers_and_settings() -> None:
+    """Three pairs of chunkers in two settings are three changes that could have been named."""
+    found = overall(settings({"minilm": (0.04, 0.0, 0.0), "bge": (-0.04, 0.0, 0.0)}))
+    assert found is not None
+    assert found.interaction is not None
+    change = found.interaction.change
+    assert 0 < change.p_alone < 0.3
+    assert change.p == pytest.approx(3 * change.p_alone)
