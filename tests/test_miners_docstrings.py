@@ -187,6 +187,7 @@ def test_a_question_of_many_places_is_not_asked(tmp_path: Path) -> None:
         ("Opens the door of the house\nReturns whether it was open", "Opens the door of the house."),
         ("The three colours are:", "The three colours are"),
         ("Calls the +name+ of a C++ function.", "Calls the name of a C++ function."),
+        ("Declares the key used by +error!+ of a rule.", "Declares the key used by error! of a rule."),
         ("Scans `***`, `**`, or `*` and counts them.", "Scans ***, **, or * and counts them."),
         ("Returns **all** of *args at once.", "Returns all of args at once."),
         ("rubocop:disable Metrics/AbcSize\nReads the rows of a table.", "Reads the rows of a table."),

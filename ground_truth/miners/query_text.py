@@ -70,7 +70,7 @@ _LINK = re.compile(r"!?\[([^\]\[]+)\](?:\([^)]*\)|\[[^\]]*\])")
 _SHORTCUT = re.compile(r"(?<![\w)\]])\[\[?(`[^`\]]+`|[A-Za-z_][\w.:#]*(?:\(\))?)(?:\s[^\]]*)?\]\]?(?![\w(\[])")
 _RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{1,2}|`([^`]+)`_{1,2}")
 _HADDOCK = re.compile(r"(?<![\w'])'([A-Za-z_][\w.']*)'(?!\w)|(?<![\w@])@([^@\n]+)@(?!\w)")
-_PAIRED = re.compile(r"(?<![\w+])\+([\w/.:]+)\+(?![\w+])|(?<!\w)\|(\w+)\|(?!\w)")
+_PAIRED = re.compile(r"(?<![\w+])\+([\w/.:#!?=]+)\+(?![\w+])|(?<!\w)\|(\w+)\|(?!\w)")
 _CODE_SPAN = re.compile(r"`+([^`]*)`+")
 # Stars around words; one that stands alone is what the text is about.
 _STARS = re.compile(r"\*+(?=\w)|(?<=[\w.!?)])\*+")
