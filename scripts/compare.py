@@ -232,4 +232,4 @@ def _print(results: Results, *, wide: bool) -> None:
 
     output = console(200 if wide else 100)
     output.print(render_table(results, wide=wide))
-    output.print(answer(results, wide=wide), markup=False, highlight=False)
+    output.print("\n" + answer(results, wide=wide), markup=False, highlight=False)

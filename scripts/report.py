@@ -105,8 +105,8 @@ def command(
 
     output = console(200 if wide else 100)
     output.print(render_table(results, wide=wide))
-    output.print(answer(results, wide=wide), markup=False, highlight=False)
-    click.echo("\n" + " · ".join(str(path) for path in made))
+    output.print("\n" + answer(results, wide=wide), markup=False, highlight=False)
+    click.echo(f"\n{target}/{' · '.join(path.name for path in made)}")
 
 
 def _as_asked(results: Results, asked: dict[str, Any], *, again: bool = False) -> Results:
