@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from chunkers.errors import UsageError
 from ground_truth.git_layout import Layout, find_ref, is_bare, is_git, is_named_bare, locate
-from ground_truth.git_program import GitError, Pipes, open_git, read_git
+from ground_truth.git_program import GitError, Pipes, TooMuchError, open_git, read_git
 
 __all__ = [
     "Blob",
@@ -29,6 +29,9 @@ __all__ += ["list_tree", "read_blobs", "resolve_commit", "resolve_ref", "revisio
 
 LARGEST_OBJECT = 2**28
 """Bytes of the largest file, folder or message that is ever read."""
+
+LARGEST_CHANGE = 2**26
+"""Bytes of the largest diff that is read."""
 
 MOST_FILES = 2_000_000
 """A commit of a few kilobytes can name a file a billion times; the largest repositories have some hundred thousand."""
@@ -124,11 +127,18 @@ def commits(clone: Path, object_ids: Sequence[str]) -> Iterator[Commit]:
             yield _commit(layout, object_id, data)
 
 
-def changes(clone: Path, before: str, after: str) -> str:
-    """Return the unified diff between two commits, without changes of whitespace, renames or binary content."""
+def changes(clone: Path, before: str, after: str) -> str | None:
+    """Return the unified diff between two commits, without changes of whitespace, renames or binary content.
+
+    None where it is larger than any that a person has written.
+    """
     layout = locate(clone)
     options = ("-r", "-p", "-w", "-U3", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
-    patch = read_git(layout, "diff-tree", *options, before, after, "--").decode("utf-8", "replace")
+    try:
+        printed = read_git(layout, "diff-tree", *options, before, after, "--", largest=LARGEST_CHANGE)
+    except TooMuchError:
+        return None
+    patch = printed.decode("utf-8", "replace")
     named = {object_id for pair in _INDEX.findall(patch) for object_id in pair if object_id.strip("0")}
     for _ in read_blobs(clone, sorted(named)):
         pass  # what git has compared is what the commits' hashes say

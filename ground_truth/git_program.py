@@ -68,10 +68,14 @@ class GitError(UsageError):
         self.said = lines
 
 
-def read_git(layout: Layout, *arguments: str, asked: bytes = b"") -> bytes:
+class TooMuchError(UsageError):
+    """Git prints more than anybody wants to hold."""
+
+
+def read_git(layout: Layout, *arguments: str, asked: bytes = b"", largest: int = LARGEST_OUTPUT) -> bytes:
     """Return what git prints when it is run on the clone's objects; raise GitError where it fails."""
     with scratch(layout) as home:
-        return run(layout, *arguments, environment=_environment(home, layout), cwd=home, asked=asked)
+        return run(layout, *arguments, environment=_environment(home, layout), cwd=home, asked=asked, largest=largest)
 
 
 @contextmanager
@@ -103,7 +107,14 @@ def scratch(layout: Layout) -> Iterator[Path]:
         yield home
 
 
-def run(layout: Layout, *arguments: str, environment: Mapping[str, str], cwd: Path, asked: bytes = b"") -> bytes:
+def run(
+    layout: Layout,
+    *arguments: str,
+    environment: Mapping[str, str],
+    cwd: Path,
+    asked: bytes = b"",
+    largest: int = LARGEST_OUTPUT,
+) -> bytes:
     """Return what git prints; its output, its words and its time are bounded."""
     with tempfile.TemporaryFile(dir=cwd) as words, tempfile.TemporaryFile(dir=cwd) as questions:
         questions.write(asked)
@@ -113,9 +124,9 @@ def run(layout: Layout, *arguments: str, environment: Mapping[str, str], cwd: Pa
         late.start()
         try:
             assert process.stdout is not None  # noqa: S101 - asked for above
-            printed = process.stdout.read(LARGEST_OUTPUT + 1)
-            if len(printed) > LARGEST_OUTPUT:
-                raise UsageError(f"{layout.clone}: git {arguments[0]} prints over {LARGEST_OUTPUT // 2**30} GB")
+            printed = process.stdout.read(largest + 1)
+            if len(printed) > largest:
+                raise TooMuchError(f"{layout.clone}: git {arguments[0]} prints over {largest // 2**20} MB")
             code = process.wait()
         finally:
             late.cancel()

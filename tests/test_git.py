@@ -422,3 +422,11 @@ def test_a_pipe_among_the_objects_is_named_at_once(work: Path, name: str, behind
         os.mkfifo(place)
     with pytest.raises(UsageError, match="neither a file nor a folder"):
         resolve_ref(work, "main")
+
+
+def test_a_commit_that_changes_more_than_anybody_writes_is_counted(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gigabyte of diff was held, twice, to find that it is no query."""
+    monkeypatch.setattr("ground_truth.git.LARGEST_CHANGE", 200)
+    mined = mine_commits(work, name="work")
+    assert mined.queries == ()
+    assert mined.dropped["changes too much to be read"] >= 1

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from evaluation.spans.rows import SpanRow, TrajectoryRow, explain
 from ground_truth.annotations import Problems
 
@@ -61,12 +63,12 @@ def _parse(number: int, line: bytes, problems: RowProblems) -> Iterator[Numbered
     if not line.strip():
         return
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except json.JSONDecodeError as error:
         problems.add(number, f"not JSON ({error.msg} at column {error.colno})", "write one JSON object per line")
         return
     except (ValueError, RecursionError) as error:
-        why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else "a number or a nesting beyond all measure"
+        why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else one_line(str(error), limit=100)
         problems.add(number, why, "write one flat JSON object per line, as UTF-8")
         return
     if not isinstance(value, dict):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
+from chunkers.bounded_json import parse_json
 from evaluation.spans.rows import PlaceRow, explain
 from evaluation.tools.asking import ToolError
 
@@ -18,8 +18,8 @@ _SHAPE = 'write one line: {"places": [{"file": "a.py", "start_line": 1, "end_lin
 def read_answer(line: bytes, query_id: str) -> Sequence[Any]:
     """Return the places of one line of output, as they were written; raise where it is no answer."""
     try:
-        answer = json.loads(line)
-    except (ValueError, RecursionError):
+        answer = parse_json(line)
+    except ValueError:
         shown = line[:60].decode("utf-8", "replace").strip()
         raise ToolError(f"query {query_id!r}: the answer is not JSON ({shown!r}): {_SHAPE}") from None
     if isinstance(answer, dict) and answer.get("error"):

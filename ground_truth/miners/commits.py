@@ -97,6 +97,9 @@ def mine_commits(
         if _note(dropped, "same message as another" if normalised(_query(commit)) in asked else ""):
             continue
         patches = _patches(clone, commit)
+        if patches is None:
+            dropped["changes too much to be read"] += 1
+            continue
         if _note(dropped, _change_reason(patches, max_files)):
             continue
         patches = _without_generated(clone, commit, patches)
@@ -141,10 +144,10 @@ def _message_reason(commit: Commit) -> str:
     return "message says too little" if len(said) < MIN_CONTENT_WORDS else ""
 
 
-def _patches(clone: Path, commit: Commit) -> list[FilePatch]:
-    """Return the commit's changes other than of whitespace."""
+def _patches(clone: Path, commit: Commit) -> list[FilePatch] | None:
+    """Return the commit's changes other than of whitespace; None where there are more than is read."""
     patch = changes(clone, commit.parents[0], commit.id)
-    return parse_patch(patch, where=f"{clone} commit {commit.id[:12]}")
+    return None if patch is None else parse_patch(patch, where=f"{clone} commit {commit.id[:12]}")
 
 
 def _without_generated(clone: Path, commit: Commit, patches: list[FilePatch]) -> list[FilePatch]:
