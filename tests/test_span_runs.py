@@ -295,6 +295,7 @@ def test_a_span_run_stands_beside_chunkers(chunkbench: Command, repository: Path
     based = chunkbench(*shared, "--out", tmp_path / "based", "--baseline", "mine")
     assert based.code == 0, based.err
     assert " mine " in based.out
+    assert "chunkers may be best" not in chunkbench("report", tmp_path / "out").out
     for number in (1, 2):
         assert chunkbench(*shared, "--shard", f"{number}/2", "--out", tmp_path / f"part{number}").code == 0
     merged = chunkbench("report", tmp_path / "part1", tmp_path / "part2", "--out", tmp_path / "all", "--json")

@@ -25,7 +25,7 @@ def overall_sentences(results: Results, views: Sequence[View]) -> list[str]:
             return [f"{measure.name} has no test, so nothing is said of all {len(views)} settings together."]
         return ["Fewer than two settings share two chunkers, so nothing is said of all of them together."]
     count = len(found.settings)
-    said = [_who(found, count)]
+    said = [_who(found, count, noun=views[0].noun)]
     depends = _depends(found)
     if depends:
         said.append(depends)
@@ -35,16 +35,16 @@ def overall_sentences(results: Results, views: Sequence[View]) -> list[str]:
     return said
 
 
-def _who(found: Overall, count: int) -> str:
+def _who(found: Overall, count: int, *, noun: str) -> str:
     may, out = found.may_be_best, found.excluded
     over = f"Over {_all(count)}: "
     if len(may) == 1 and len(out) == len(found.chunkers) - 1:
         return f"{over}{may[0]} is best in every one."
     if len(may) == len(found.chunkers):
-        return f"{over}any of the {len(may)} chunkers may be best in every one."
+        return f"{over}any of the {len(may)} {noun}s may be best in every one."
     if not may:
         rest = f"; {joined(out) if len(out) <= MOST_NAMED else f'{len(out)} of them'} in none" if out else ""
-        return f"{over}no chunker may be best in every one{rest}: the best depends on the setting."
+        return f"{over}no {noun} may be best in every one{rest}: the best depends on the setting."
     rest = f"; {joined(out) if len(out) <= MOST_NAMED else f'{len(out)} others'} in none" if out else ""
     return f"{over}{named(may, 'or')} may be best in every one{rest}."
 
