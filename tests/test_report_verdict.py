@@ -208,7 +208,11 @@ def test_all_ties_and_no_values_have_true_sentences() -> None:
     nothing = np.full(8, np.nan)
     assert _said(_with(results, nothing, nothing)) == "No query has a value of naurc@4000tok, so nothing is compared."
     half = _said(_with(results, same, nothing))
-    assert "Note: b has no value on any query and is left out." in half
+    assert half == "Only a has a value of naurc@4000tok on any query, so nothing is compared."
+    early = np.where(np.arange(8) < 4, same, np.nan)
+    late = np.where(np.arange(8) < 4, np.nan, same)
+    apart = "No two chunkers have a value of naurc@4000tok on the same query, so nothing is compared."
+    assert _said(_with(results, early, late)) == apart
 
 
 def test_some_undefined_values_are_counted() -> None:

@@ -83,14 +83,20 @@ def _untested(view: View) -> str:
     """Return why nothing is compared, or nothing where there is something to compare."""
     measure = measure_of(view.headline)
     compared = [row for row in view.comparisons if row.n_queries]
+    summaries = {row.chunker: row.cell.measures.get(view.headline) for row in view.rows}
+    valued = [name for name, found in summaries.items() if found is not None and found.scored]
     values = ", ".join(f"{row.chunker} {score(measure, row.mean(view.headline))}" for row in view.rows)
     reasons = {
         "Nothing was scored, so nothing is compared.": not view.rows,
         f"Only one {view.noun} was scored ({values} in {view.headline}), so nothing is compared.": len(view.rows) == 1,
         "The chunkers cut this code identically, so there is nothing to compare.": _all_identical(view),
         _medians(view): measure.centre == "median",
-        f"No query has a value of {view.headline}, so nothing is compared.": not any(
-            row.cell.measures[view.headline].scored for row in view.rows
+        f"No query has a value of {view.headline}, so nothing is compared.": not valued,
+        f"Only {''.join(valued)} has a value of {view.headline} on any query, so nothing is compared.": (
+            len(valued) == 1
+        ),
+        f"No two chunkers have a value of {view.headline} on the same query, so nothing is compared.": (
+            bool(view.comparisons) and not compared
         ),
         f"{view.headline} ({measure.words}): {values}. More is neither better nor worse, so none is called best.": (
             measure.direction == "none"

@@ -18,6 +18,8 @@ _SKEWED = 0.2
 def caveats(group: Group, place: int, *, repositories: Repositories, row: int, queries: int, span: Span) -> list[str]:
     """Return what a reader must know about one comparison; ``place`` is its row in the group, ``row`` in all."""
     sizes = repositories.sizes[row]
+    if not sizes.any():
+        return ["two of those compared have no query in common that has a value"]
     found = []
     if undefined := queries - int(sizes.sum()):
         found.append(f"{undefined} of {queries} queries have no value and are left out")
