@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\b
 Examples:
-  chunkbench recommend ~/src/project
-  chunkbench recommend ~/src/project --retriever bm25               words only: nothing is embedded
+  chunkbench recommend ~/src/project                                words alone: nothing is embedded
+  chunkbench recommend ~/src/project --embedder minilm              vectors and words
   chunkbench recommend ~/src/project --current fixed-lines:lines=50
   chunkbench recommend ~/src/gin ~/src/flask --max-chunks 20000
   chunkbench recommend --dataset repoeval --price 0.02 --budget 1.50
@@ -36,8 +36,8 @@ Examples:
     metavar="SPEC|FILE",
     help="Chunkers to choose from, or a file with one per line [families at six sizes].",
 )
-@click.option("--embedder", metavar="SPEC", help="Your embedder [minilm].")
-@click.option("--retriever", metavar="SPEC", help="Your retriever [hybrid]; bm25 needs no embedder.")
+@click.option("--embedder", metavar="SPEC", help="Your embedder [none: words alone are searched].")
+@click.option("--retriever", metavar="SPEC", help="Your retriever [hybrid with --embedder, else bm25].")
 @click.option("--headline", metavar="NAME", help="The measure to choose by [naurc@4000tok].")
 @click.option("--current", metavar="SPEC", help="The chunker in use: what would changing gain?")
 @click.option("--max-chunks", type=click.IntRange(min=1), help="Leave out candidates that cut the code into more.")

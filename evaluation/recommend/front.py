@@ -19,7 +19,8 @@ from evaluation.recommend.recommend import Help, recommend
 from evaluation.recommend.types import Limits, Recommendation
 from indexing.registry import ENCODERS, RETRIEVERS
 
-EMBEDDER, RETRIEVER = "minilm", "hybrid"
+EMBEDDER, WITH_VECTORS, WITHOUT = "minilm", "hybrid", "bm25"
+"""The retriever is hybrid where an embedder is named; searching by words alone takes a minute on two cores."""
 QUERIES = 600
 """Mined from each repository at most: queries cost little, and more of them show smaller differences."""
 
@@ -54,7 +55,8 @@ def recommend_for(
     raced = axis_of(CHUNKERS, candidates)
     named = axis_of(CHUNKERS, [current] if current is not None else [])
     encoder = axis_of(ENCODERS, [embedder if embedder is not None else EMBEDDER])
-    searcher = axis_of(RETRIEVERS, [retriever if retriever is not None else RETRIEVER])
+    usual = WITHOUT if embedder is None else WITH_VECTORS
+    searcher = axis_of(RETRIEVERS, [retriever if retriever is not None else usual])
     objects: list[Spelled] = [each for axis in (dataset, raced, named, encoder, searcher) for each in axis.objects]
     check_local(objects, engine.name)
     given = {key: value for key, value in options.items() if value is not None}

@@ -12,7 +12,15 @@ from evaluation.statistics import MIN_REPOSITORIES
 
 def sentences(made: Recommendation) -> list[str]:
     """Return what is recommended, what that risks, and how it was found, in the order of importance."""
-    return [*_answer(made), *_others(made), *_data(made), *_change(made), *_race(made), *_left_out(made)]
+    return [
+        *_answer(made),
+        *_others(made),
+        *_change(made),
+        *_data(made),
+        *_searched(made),
+        *_race(made),
+        *_left_out(made),
+    ]
 
 
 def headline(made: Recommendation) -> str:
@@ -33,8 +41,7 @@ def _answer(made: Recommendation) -> Iterator[str]:
         risk += f", and none of the {met} finalists by more than {with_unit(made.measure, best.final_risk)}"
     yield f"{headline(made)}. On {made.measure}, {risk}."
     if made.leader != made.recommended:
-        fewer = 1 - best.cost.chunks / max(leader.cost.chunks, 1)
-        change = f"{abs(fewer):.0%} {'fewer' if fewer >= 0 else 'more'} chunks"
+        change = _chunks(best.cost.chunks, leader.cost.chunks)
         means = f"{score(made.measure, best.mean.mean)} against {score(made.measure, leader.mean.mean)}"
         yield f"It needs {change} than the leader, {made.leader} ({means} in the final)."
 
@@ -48,9 +55,9 @@ def _others(made: Recommendation) -> Iterator[str]:
     cheaper = [each for each in made.finalists if each.spec in others and each.cost.chunks < made.best.cost.chunks]
     if cheaper:
         least = min(cheaper, key=lambda each: each.cost.chunks)
-        fewer = 1 - least.cost.chunks / max(made.best.cost.chunks, 1)
         risk = with_unit(made.measure, least.final_risk)
-        yield f"{least.spec} needs {fewer:.0%} fewer chunks still, and another finalist may be better by {risk}."
+        change = _chunks(least.cost.chunks, made.best.cost.chunks)
+        yield f"{least.spec} needs {change} still, and another finalist may be better by {risk}."
 
 
 def _data(made: Recommendation) -> Iterator[str]:
@@ -70,6 +77,11 @@ def _data(made: Recommendation) -> Iterator[str]:
         f"{plural(made.queries, 'query')} in {where}, {asked:,} of them in the final. More would come from, "
         f"the cheapest first: {'; '.join(ways)}."
     )
+
+
+def _searched(made: Recommendation) -> Iterator[str]:
+    if not made.embedder:
+        yield f"Words alone searched ({made.retriever}); for an answer about your embedder, name it with --embedder."
 
 
 def _change(made: Recommendation) -> Iterator[str]:
@@ -94,8 +106,7 @@ def _gain(made: Recommendation, current: Current) -> str:
     bounds = (low, high) if gain >= 0 else (-high, -low)
     amount = f"{score(made.measure, abs(gain))} {unit_words(made.measure)}".strip()
     shown = "" if change.shown else "; that it makes a difference is not shown"
-    fewer = 1 - made.best.cost.chunks / max(current.cost.chunks, 1)
-    chunks = f"{abs(fewer):.0%} {'fewer' if fewer >= 0 else 'more'} chunks"
+    chunks = _chunks(made.best.cost.chunks, current.cost.chunks)
     return f"Changing from {current.spec} {said} {amount} ({span(made.measure, *bounds)}{shown}) and needs {chunks}."
 
 
@@ -105,10 +116,12 @@ def _race(made: Recommendation) -> Iterator[str]:
     fates = Counter(each.fate for each in made.candidates)
     share = made.embedded_texts / max(made.grid_texts, 1)
     verb = "embedded" if made.embedder else "indexed"
+    raced = plural(sum(each.round > 0 for each in made.candidates), "candidate")
+    asked = plural(made.rounds[-1].queries, "query")
     yield (
-        f"{fates['worse']} were shown not to be the best and {fates['behind']} fell behind before the final, in which "
-        f"{len(made.finalists)} met on {plural(made.rounds[-1].queries, 'query')} that no round had seen. "
-        f"{made.embedded_texts:,} of {made.grid_texts:,} texts were {verb} ({share:.0%})."
+        f"Of {raced}, {fates['worse']} left because another was shown to be better and {fates['behind']} because they "
+        f"were too far behind to be measured further; {len(made.finalists)} met in the final, on {asked} that no round "
+        f"had seen. {made.embedded_texts:,} of {made.grid_texts:,} texts were {verb} ({_per_cent(share)})."
     )
 
 
@@ -122,6 +135,18 @@ def _left_out(made: Recommendation) -> Iterator[str]:
     if made.failed:
         spec, reason = next(iter(made.failed.items()))
         yield f"{plural(len(made.failed), 'candidate')} failed, and the risk is about the others; {spec}: {reason}"
+
+
+def _chunks(here: int, there: int) -> str:
+    """Return how many chunks fewer, or more, there are here than there."""
+    if here == there:
+        return "as many chunks"
+    fewer = 1 - here / max(there, 1)
+    return f"{_per_cent(abs(fewer))} {'fewer' if fewer > 0 else 'more'} chunks"
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _finalist(made: Recommendation, spec: str) -> Finalist:
