@@ -288,7 +288,7 @@ def test_the_line_store_gives_back_any_slices_of_a_file(text: str, cuts: list[tu
 def test_a_page_that_would_be_too_large_keeps_less_and_says_so() -> None:
     """Under a small limit the explorer keeps the queries that differ most, and a note says what is left out."""
     results = simulated_results(queries=120)
-    full = pack(results, views(results))
+    full = pack(results, views(results), limit=4_000_000)
     small = pack(results, views(results), limit=len(full.data) // 3)
     assert full.note == ""
     assert len(small.data) <= len(full.data) // 3

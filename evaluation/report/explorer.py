@@ -16,10 +16,6 @@ from evaluation.report.formats import decimals, measure_of, scale, writable
 from evaluation.report.view import View
 from evaluation.results.types import HitRecord, QueryRecord, Results
 
-LIMIT = 3_900_000
-"""Characters of packed data; the rest of a page of 5 MB is for everything else."""
-
-
 _DENSEST = 7
 """Source code never packs tighter than this, so that much larger data need not be tried."""
 
@@ -47,7 +43,7 @@ _FILLS += [_Fill(3, queries, 40, files=False, colours=False) for queries in (400
 _FILLS += [_Fill(3, 50, 30, files=False, colours=False), _Fill(2, 20, 20, files=False, colours=False)]
 
 
-def pack(results: Results, views: list[View], *, limit: int = LIMIT) -> Packed:
+def pack(results: Results, views: list[View], *, limit: int) -> Packed:
     """Return the fullest data that fits the limit."""
     packed = Packed("", "")
     for fill in _FILLS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -13,9 +14,9 @@ from evaluation.report.cautions import cautions
 from evaluation.report.cost_figures import cost_figures
 from evaluation.report.costs import cost_legend, cost_table, index_sentences
 from evaluation.report.documents import WHY_NOT_COMPARABLE
-from evaluation.report.explorer import pack
+from evaluation.report.explorer import Packed, pack
 from evaluation.report.figures.svg import icon
-from evaluation.report.formats import plural
+from evaluation.report.formats import plural, writable
 from evaluation.report.glance import facts, overall_facts
 from evaluation.report.glossary import Glossary
 from evaluation.report.legend import BEST_LEGEND, legend
@@ -40,15 +41,17 @@ from evaluation.results.types import Results
 if TYPE_CHECKING:
     from jinja2 import Template
 
+_LARGEST, _LEAST = 4_900_000, 500_000
+"""Bytes of a page, and of the explorer's data whatever else there is."""
 _TEMPLATES = "evaluation.report", "templates"
 
 
 def page(results: Results) -> str:
     """Return the page."""
     found = views(results)
-    packed = pack(results, found)
     measures = list(dict.fromkeys(name for view in found for name in view.measures))
-    return template("report.html").render(
+    made = functools.partial(
+        template("report.html").render,
         **dressing("code_view.js", "file_view.js", "explorer.js"),
         glossary=Glossary.of(measures),
         icon=icon,
@@ -61,7 +64,6 @@ def page(results: Results) -> str:
         axes=[*axis_sentences(results), *index_sentences(found)],
         cautions=cautions(results, found),
         datasets=[{"name": dataset.name, "words": _facts(dataset, results)} for dataset in results.datasets],
-        explorer=packed,
         has_queries=any(row.cell.hits for view in found for row in view.rows),
         has_hidden=bool(results.hidden),
         promises=property_table(measures),
@@ -69,6 +71,9 @@ def page(results: Results) -> str:
         config=_pretty(config_json(results.config, results.shard)),
         environment=_pretty(environment_json(results.environment)),
     )
+    # The explorer has the room that everything else leaves.
+    rest = len(writable(made(explorer=Packed("", ""))).encode())
+    return made(explorer=pack(results, found, limit=max(_LEAST, _LARGEST - rest)))
 
 
 def _section(view: View, results: Results) -> dict[str, Any]:
