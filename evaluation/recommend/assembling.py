@@ -164,15 +164,14 @@ def _records(race: Finished) -> Iterator[CandidateRecord]:
 
 def _rounds(race: Finished) -> Iterator[RoundFacts]:
     session = race.session
-    repositories = session.dataset(session.config.datasets[0]).dataset.repositories
-    sizes = [len(source.data) for repository in repositories for source in repository.files()]
+    files = len(session.dataset(session.config.datasets[0]).files)
     for part, each in zip(race.measuring.parts, race.outcome.rounds, strict=True):
         yield RoundFacts(
             candidates=len(each.means),
             queries=len(each.scored.clusters),
             repositories=len(set(each.scored.clusters)),
-            files=len(sizes) if part.passages is None else len(part.passages.ranges),
-            share=1.0 if part.passages is None else part.passages.size / max(sum(sizes), 1),
+            files=files if part.passages is None else len(part.passages.ranges),
+            share=race.field.share_of_texts(part.passages),
         )
 
 

@@ -19,6 +19,7 @@ from evaluation.experiment.session import Session
 from evaluation.experiment.visible_chunks import searchable_rows
 from evaluation.recommend.candidates import Candidate
 from evaluation.recommend.race import Entrant
+from evaluation.recommend.sampling import Passages
 from evaluation.recommend.texts import IndexTexts, index_texts, index_tokens
 from evaluation.recommend.types import CandidateRecord, Fate, Limits
 from indexing.types import SearchSpace
@@ -42,6 +43,11 @@ class Field:
 
     runners: Mapping[str, Runner]
     out: Mapping[str, CandidateRecord]
+
+    def share_of_texts(self, passages: Passages | None) -> float:
+        """Return the share of all candidates' texts that touch the passages."""
+        runners = self.runners.values()
+        return sum(len(each.texts.within(passages)) for each in runners) / max(sum(each.chunks for each in runners), 1)
 
 
 def make_field(

@@ -36,7 +36,7 @@ class Measuring:
         """Return the scores of these candidates in a round; those that fail have no row."""
         final, part = number == len(self.parts) - 1, self.parts[number]
         what = "final" if final else f"round {number + 1} of {len(self.parts) - 1}"
-        searched = "all text" if part.passages is None else f"{part.passages.size / 1e6:,.2f} MB of text"
+        searched = "all text" if part.passages is None else f"passages of {len(part.passages.ranges):,} files"
         self.say(f"{what}: {len(names)} candidates, {len(part.queries):,} queries, {searched}")
         session = self.session_of(number, names)
         broken = make_scores(session, session.cells, self.executor, self.progress)

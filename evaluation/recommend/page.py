@@ -109,7 +109,7 @@ def _rounds_table(made: Recommendation) -> Table:
         ]
         for name, each in zip(names, made.rounds, strict=True)
     ]
-    header = ["round", "candidates", "queries", "repositories", "files", "of the text"]
+    header = ["round", "candidates", "queries", "repositories", "files", "of all texts"]
     return Table("The rounds", header, rows)
 
 

@@ -18,7 +18,7 @@ from evaluation.recommend.competing import answers, competing, scouts
 from evaluation.recommend.field import Field, make_field
 from evaluation.recommend.measuring import Measuring
 from evaluation.recommend.race import Rules, race
-from evaluation.recommend.sampling import Part, Passages, divide
+from evaluation.recommend.sampling import Part, divide
 from evaluation.recommend.types import Limits, Recommendation
 from evaluation.results.comparisons import margin_of, statistics_options
 
@@ -56,7 +56,7 @@ def recommend(
     scout, parts = _parts(session, field, rules, helped)
     measuring = Measuring(session, parts, helped.executor, helped.progress, helped.say)
     entrants = [runner.entrant for runner in field.runners.values()]
-    shares = [text_share(field, part.passages) for part in parts[:-1]]
+    shares = [field.share_of_texts(part.passages) for part in parts[:-1]]
     outcome = race(entrants, shares, measuring, rules) if entrants else None
     if outcome is None:
         reasons = {**{spec: out.reason for spec, out in field.out.items()}, **measuring.failed}
@@ -83,12 +83,6 @@ def _parts(session: Session, field: Field, rules: Rules, helped: Help) -> tuple[
             found = competing(session, cells[0])
             return spec, divide(loaded.dataset, found, answers(loaded.dataset), seed=session.config.seed)
     return None, everything
-
-
-def text_share(field: Field, passages: Passages | None) -> float:
-    """Return the share of all candidates' texts that touch the passages."""
-    runners = field.runners.values()
-    return sum(len(each.texts.within(passages)) for each in runners) / max(sum(each.chunks for each in runners), 1)
 
 
 def rules_of(session: Session) -> Rules:

@@ -39,21 +39,25 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Passages:
-    """Text that a round searches: file → half-open byte ranges, ascending and apart."""
+    """Text that a round searches: path → half-open byte ranges, ascending and apart.
 
-    ranges: Mapping[FileName, tuple[tuple[int, int], ...]]
+    Files of one path in several repositories, most of them snapshots of one, share their ranges: what a chunker makes
+    of a file is kept by path and content.
+    """
+
+    ranges: Mapping[str, tuple[tuple[int, int], ...]]
 
     @classmethod
     def of(cls, parts: Iterable[Passage]) -> Passages:
         """Return the passages, joined where they touch."""
-        found: dict[FileName, list[tuple[int, int]]] = {}
-        for part in sorted(parts):
-            held = found.setdefault(part.file, [])
-            if held and part.start <= held[-1][1]:
-                held[-1] = (held[-1][0], max(held[-1][1], part.end))
+        found: dict[str, list[tuple[int, int]]] = {}
+        for path, start, end in sorted((part.file[1], part.start, part.end) for part in parts):
+            held = found.setdefault(path, [])
+            if held and start <= held[-1][1]:
+                held[-1] = (held[-1][0], max(held[-1][1], end))
             else:
-                held.append((part.start, part.end))
-        return cls({file: tuple(held) for file, held in found.items()})
+                held.append((start, end))
+        return cls({path: tuple(held) for path, held in found.items()})
 
     @property
     def size(self) -> int:

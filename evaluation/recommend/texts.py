@@ -35,10 +35,10 @@ class IndexTexts(NamedTuple):
         if passages is None:
             return self.keys
         kept = np.zeros(len(self.keys), dtype=bool)
-        for file, name in enumerate(self.names):
-            if name in passages.ranges:
+        for file, (_, path) in enumerate(self.names):
+            if path in passages.ranges:
                 rows = slice(*np.searchsorted(self.files, [file, file + 1]))
-                kept[rows] = touching(self.starts[rows], self.ends[rows], passages.ranges[name])
+                kept[rows] = touching(self.starts[rows], self.ends[rows], passages.ranges[path])
         return np.asarray(self.keys[kept])
 
 

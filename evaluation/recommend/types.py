@@ -97,7 +97,7 @@ class RoundFacts(NamedTuple):
     repositories: int
     files: int
     share: float
-    """Of all text."""
+    """Of all candidates' texts, those that were searched."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Within:
 
     def split(self, source: SourceFile) -> list[Piece]:
         """Return the pieces that touch a passage; a file without any is not cut."""
-        ranges = self.passages.ranges.get((source.repo, source.path))
+        ranges = self.passages.ranges.get(source.path)
         if not ranges:
             return []
         pieces = self.inner.split(source)
