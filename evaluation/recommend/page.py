@@ -51,7 +51,7 @@ def cost_columns(made: Recommendation, cost: Cost) -> dict[str, str]:
     if made.embedder:
         shown["min to embed"] = number(cost.embed_minutes)
     if made.price is not None:
-        shown["price"] = number(cost.price, digits=2)
+        shown["price"] = number(cost.price, digits=2 if (cost.price or 0.0) >= 0.1 else 4)
     shown["query ms p50"], shown["p95"] = number(cost.query_p50_ms), number(cost.query_p95_ms)
     return shown
 

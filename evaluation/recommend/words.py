@@ -80,6 +80,8 @@ def _data(made: Recommendation) -> Iterator[str]:
 
 
 def _searched(made: Recommendation) -> Iterator[str]:
+    if made.embedder.partition(":")[0] == "hashing":
+        yield "hashing is a smoke test and no model: this says nothing about real embedders."
     if not made.embedder:
         yield f"Words alone searched ({made.retriever}); for an answer about your embedder, name it with --embedder."
 
