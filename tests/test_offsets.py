@@ -47,7 +47,13 @@ def test_lines_before_the_first_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["fixed-lines:lines=5,offset=5", "sliding-window:step=4,offset=4", "fixed-tokens:offset=-1"]
+    "spec",
+    [
+        "fixed-lines:lines=5,offset=5",
+        "fixed-lines:lines=5,overlap=2,offset=3",
+        "sliding-window:step=4,offset=4",
+        "fixed-tokens:offset=-1",
+    ],
 )
 def test_an_offset_beyond_the_period_is_refused(spec: str) -> None:
     """It would be another offset, or none."""

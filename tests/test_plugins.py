@@ -132,7 +132,8 @@ def test_every_chunker_has_a_line_and_loads_or_names_its_extra() -> None:
             assert entry.extra
             continue
         assert chunker.version
-        assert isinstance(chunker.lossless, bool)
+        # Our own lose nothing; an adapted library may.
+        assert chunker.lossless is not type(chunker).__module__.startswith("chunkers.peers.")
 
 
 PACKAGE = {

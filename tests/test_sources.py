@@ -13,7 +13,7 @@ import pytest
 
 from chunkers.errors import UsageError
 from chunkers.languages import DATA_LANGUAGES, known_languages, language_of
-from chunkers.sources import MAX_BYTES, fingerprint, unfit_path, walk
+from chunkers.sources import MAX_BYTES, fingerprint, unfit_content, unfit_path, unfit_size, walk
 
 
 def write(root: Path, files: dict[str, bytes | str]) -> None:
@@ -171,6 +171,13 @@ def test_what_is_no_file_is_left_out_with_a_reason(tmp_path: Path) -> None:
     assert dict(folder.skipped) == {"pipe.py": "not a file"}
     with pytest.raises(UsageError, match="neither a file nor a folder"):
         walk(tmp_path / "pipe.py")
+
+
+def test_a_file_or_a_line_that_is_just_within_the_limit_is_kept() -> None:
+    """One byte more is too large, or minified."""
+    assert (unfit_size(MAX_BYTES), unfit_size(MAX_BYTES + 1)) == ("", "over 1000 kB")
+    assert unfit_size(MAX_BYTES + 1, wanted=True) == ""
+    assert (unfit_content("a.js", b"x" * 5000 + b"\n"), unfit_content("a.js", b"x" * 5001)) == ("", "minified")
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root may read anything")
