@@ -137,6 +137,8 @@ def test_ctrl_c_while_workers_start_is_one_word(repository: Path, tmp_path: Path
     """
     gold, out = repository.parent / "gold.jsonl", tmp_path / "out"
     (tmp_path / "endless.py").write_text(ENDLESS)
+    for name in ("first", "second"):  # enough code for two tasks: a single one needs no workers
+        (repository / f"{name}.py").write_text("x = 1\n" * 30_000)
     command = [sys.executable, "-m", "scripts", "compare", str(repository), "--annotations", str(gold)]
     options = ["--embedder", "hashing", "--engine", "processes", "--jobs", "2", "--out", str(out)]
     options += [f"--chunker={tmp_path}/endless.py:Endless,number={number}" for number in (1, 2)]
