@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chunkers.errors import UsageError
+from ground_truth.below import folder_below
 from ground_truth.git_layout import Layout, find_ref, is_bare, is_git, is_named_bare, locate
 from ground_truth.git_program import GitError, Pipes, TooMuchError, open_git, read_git
 
@@ -81,10 +82,9 @@ def find_clone(root: Path, name: str) -> Path | None:
     owner, _, short = name.rpartition("/")
     spellings = [name, *(owner + mark + short for mark in ("__", "--", "_", "-", "+", ".") if owner), short]
     for spelling in spellings:
-        if ".." in Path(spelling).parts or Path(spelling).is_absolute() or "\0" in spelling:
-            continue
-        for place in (root / spelling, root / f"{spelling}.git"):
-            if place.is_dir() and is_git(place):
+        for folder in (spelling, f"{spelling}.git"):
+            place = folder_below(root, folder)
+            if place is not None and is_git(place):
                 return place
     return None
 

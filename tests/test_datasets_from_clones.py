@@ -115,6 +115,12 @@ def test_a_snapshot_is_the_commit_not_the_work_tree(clones: Path, base: str) -> 
         assert snapshot.read("absent.py") is None
 
 
+def test_no_clone_has_a_name_that_no_folder_can_have(clones: Path) -> None:
+    """A row may call its repository anything: too long, climbing, absolute or empty names are no clone."""
+    for name in ("x" * 5000, "owner/" + "x" * 300, "../clones", "/etc", "a\0b", "", "/"):
+        assert find_clone(clones, name) is None
+
+
 def test_a_commit_that_the_clone_lacks_is_named(clones: Path) -> None:
     """The error says which clone and which commit."""
     with pytest.raises(UsageError, match="has no commit 0123456789"):

@@ -213,7 +213,7 @@ def _verify(folder: Path) -> None:
     """Raise unless the entry is the one that its folder's name promises, and its files are those that were written."""
     manifest = _read_manifest(folder)
     if manifest.digest != folder.name or manifest.stage != folder.parent.name:
-        raise ValueError(f"it is the entry {manifest.stage}/{manifest.digest}")
+        raise ValueError(f"it is the entry {manifest.stage[:40]}/{manifest.digest[:40]}")
     held = {file.name for file in folder.iterdir() if not file.name.startswith(".")} - {_MANIFEST}
     if held != manifest.files.keys():
         raise ValueError(f"its files are {', '.join(sorted(held)) or 'none'}")
