@@ -254,7 +254,7 @@ def test_tables_sort_and_the_overview_filters(browser: Any, tmp_path: Path) -> N
     _open(browser, tmp_path / "report.html")
     seen = "return [...document.querySelectorAll('#o-table thead th')].filter(e => !e.hidden).length"
     assert browser.execute_script(seen) == 4
-    _find(browser, "#o-controls select[data-part=group] option[value='']").click()
+    _find(browser, "#o-controls select[data-part=group] option[value='*']").click()
     assert browser.execute_script(seen) == 10
     _find(browser, "#o-controls select[data-part=retriever] option[value=bm25]").click()
     assert browser.execute_script(seen) == 4

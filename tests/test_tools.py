@@ -40,6 +40,8 @@ BAD = {
     "missing": "for line in open(0):\n    print('[[\"nowhere.py\", 1, 2]]', flush=True)\n",
     "beyond": "for line in open(0):\n    print('[[\"apple.py\", 1, 2000]]', flush=True)\n",
     "silent": "",
+    "early": "print('[]', flush=True)\nfor line in open(0):\n    print('[]', flush=True)\n",
+    "twice": "for line in open(0):\n    print('[]\\n[]', flush=True)\n",
     "many": """
         import json
         for line in open(0):
@@ -53,6 +55,8 @@ REASONS = {
     "missing": r"query 'apple0', place 1: 'nowhere.py' is not a file of 'code' in this corpus",
     "beyond": r"query 'apple0', place 1: apple.py has 23 lines; lines 1-2000 are not in it",
     "silent": r"query 'apple0' \(number 1\): it ended with code 0",
+    "early": r"it wrote more than one line per question",
+    "twice": r"it wrote more than one line per question",
 }
 
 

@@ -77,6 +77,7 @@ class CommandTool:
         conversation = _Conversation(process, self.timeout)
         try:
             yield conversation.ask
+            conversation.finish()
         finally:
             conversation.end()
 
@@ -96,6 +97,8 @@ class _Conversation:
     def ask(self, question: Question) -> Sequence[Any]:
         """Return the places of one answer; raise where the program is silent for too long, ends, or says nonsense."""
         self._asked += 1
+        if self._output:
+            raise self._unasked()
         allowed = self._timeout * (_FIRST if self._asked == 1 else 1)
         line = self._exchange(json.dumps(question._asdict()).encode() + b"\n", question, allowed)
         return read_answer(line, question.query_id)
@@ -112,7 +115,9 @@ class _Conversation:
                 ready.register(stderr, selectors.EVENT_READ)
             while True:
                 end = self._output.find(b"\n", seen)
-                if end >= 0 and not message:
+                if end >= 0 and message:
+                    raise self._unasked()
+                if end >= 0:
                     line = bytes(self._output[:end])
                     del self._output[: end + 1]
                     return line
@@ -138,6 +143,30 @@ class _Conversation:
                             ready.unregister(stderr)
                             stderr.close()
                         self._complaint = (self._complaint + (part or b""))[-_COMPLAINT:]
+
+    def finish(self) -> None:
+        """Close the program's input; raise where it has written more than one line per question.
+
+        A line too many, whenever it came, has shifted the answers: one of them is left at the end.
+        """
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None  # noqa: S101, PT018 - both are pipes
+        with contextlib.suppress(OSError):
+            stdin.close()
+        deadline = time.monotonic() + _GRACE
+        with selectors.DefaultSelector() as ready:
+            ready.register(stdout, selectors.EVENT_READ)
+            while not self._output and (left := deadline - time.monotonic()) > 0 and ready.select(left):
+                part = stdout.read(_PART)
+                if part == b"":
+                    break
+                self._output += part or b""
+        if self._output.strip():
+            raise self._unasked()
+
+    def _unasked(self) -> ToolError:
+        said = bytes(self._output[:80]).decode("utf-8", "replace")
+        return ToolError(f"it wrote more than one line per question ({said!r}): answer each with one line, in order")
 
     def _send(self, message: bytes, question: Question) -> bytes:
         assert self._process.stdin is not None  # noqa: S101 - a pipe

@@ -43,7 +43,13 @@ document.addEventListener("keydown", (event) => {
 });
 
 const unfold = () => {
-  const target = byId(decodeURIComponent(location.hash.slice(1)));
+  let name = location.hash.slice(1);
+  try {
+    name = decodeURIComponent(name);
+  } catch {
+    // A malformed link names nothing here; it is taken as it is written.
+  }
+  const target = byId(name);
   if (!target) return;
   for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
   const inner = target.querySelector(":scope > details.fold");

@@ -8,7 +8,7 @@ if (siteControls) {
     const words = byId("s-search").value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const row of rows) {
       const name = row.cells[0].textContent.toLowerCase();
-      row.hidden = !words.every((word) => name.includes(word)) || choices.some((one) => one.value && row.dataset[one.dataset.part] !== one.value);
+      row.hidden = !words.every((word) => name.includes(word)) || choices.some((one) => one.value !== "*" && (row.dataset[one.dataset.part] || "") !== one.value);
     }
     byId("s-count").textContent = rows.filter((row) => !row.hidden).length + " of " + rows.length + " results";
   };

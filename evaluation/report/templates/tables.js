@@ -40,7 +40,7 @@ if (overview) {
   const heads = [...overview.tHead.rows[0].cells];
   const choices = [...controls.querySelectorAll("select")];
   const apply = () => {
-    const hidden = heads.map((head, k) => k > 0 && choices.some((one) => one.value && (head.dataset[one.dataset.part] || "") !== one.value));
+    const hidden = heads.map((head, k) => k > 0 && choices.some((one) => one.value !== "*" && (head.dataset[one.dataset.part] || "") !== one.value));
     const words = byId("o-search").value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const row of overview.rows) [...row.cells].forEach((cell, k) => { cell.hidden = hidden[k]; });
     for (const row of overview.tBodies[0].rows) {
