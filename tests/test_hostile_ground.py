@@ -97,7 +97,7 @@ def test_a_tool_by_module_does_not_import_the_corpus(trapped: tuple[Path, Path],
     """A tool is started among the files that it searches; Python would import them before its own library."""
     clone, sprung = trapped
     tool = CommandTool("x", f"{sys.executable} {form}", timeout=1.0)
-    with tool.open(clone) as ask, contextlib.suppress(ToolError):
+    with contextlib.suppress(ToolError), tool.open(clone) as ask:
         for _ in range(2):
             ask(Question("q", "where", "r"))
     assert not sprung.exists()
