@@ -15,7 +15,8 @@ from evaluation.measures import aggregate, evaluate, parse_measure, uncovered
 from evaluation.measures import ceiling as ceilings
 from evaluation.measures.arrivals import Arrivals
 from evaluation.measures.ceiling import ceiling
-from evaluation.measures.chance import chance, closed_form, simulated
+from evaluation.measures.chance import chance, closed_form
+from evaluation.measures.random_rankings import simulated
 from evaluation.types import Answer, Case, SearchSpace, TextCase, TextSpan
 
 IDS = ["a", "b", "c", "d", "e", "f"]
@@ -107,6 +108,41 @@ def test_chance_of_overlapping_chunks_is_simulated() -> None:
         level = chance(parse_measure("naurc@6tok"), case)
         assert level == pytest.approx(values.mean(), abs=4 * float(values.std()) / math.sqrt(400) + 1e-9)
         assert level == chance(parse_measure("naurc@6tok"), case)
+
+
+def test_a_simulated_level_is_the_mean_of_every_ranking_drawn() -> None:
+    """Scoring only the rankings that hold gold, and one for all others, changes no bit of the mean over them all."""
+    rng = np.random.default_rng(7)
+    for number in range(60):
+        case, chunks, headers = random_world(rng, overlap=number % 2 == 0)
+        text, space = case.text, case.space
+        assert text is not None
+        assert space is not None
+        grades: list[dict[str, float]] = [{str(rng.integers(9)): 1.0, str(rng.integers(9)): 2.0} for _ in range(2)]
+        answers = [Answer(each, [span]) for each, span in zip(grades, text.gold, strict=False)]
+        case = replace(case, grades=grades[0] | grades[1], answers=answers if number % 3 else ())
+        name = f"{TEXT[number % len(TEXT)]}@{int(rng.integers(1, 9))}tok"
+        costs = space.costs("tokens")
+        drawn, orders = [], np.random.default_rng(0)
+        for draw in range(50):
+            order = orders.permutation(len(chunks))
+            order = order[: int(np.searchsorted(np.cumsum(costs[order]) / space.folds, int(name[-4:-3]))) + 1]
+            own = [headers[i] for i in order]
+            read = replace(text, results=[chunks[i] for i in order], headers={"tokens": own})
+            drawn.append(replace(case, query_id=str(draw), text=read, space=None))
+        values = [row[name] for row in evaluate([parse_measure(name)], drawn).values()]
+        assert simulated(parse_measure(name), case, draws=50) == float(np.mean(values))
+        label = f"{LABELS[number % len(LABELS)]}@3"
+        judged = list(dict.fromkeys(item for each in answers for item in each.grades or ())) if case.answers else None
+        judged = judged or list(case.grades or ())
+        population, places = max(len(chunks), len(judged)), np.random.default_rng(0)
+        drawn = []
+        for draw in range(50):
+            chosen = places.choice(population, size=min(population, 3), replace=False)
+            ids = [judged[i] if i < len(judged) else f"other {i}" for i in chosen]
+            drawn.append(replace(case, query_id=str(draw), ranking=ids, space=None))
+        values = [row[label] for row in evaluate([parse_measure(label)], drawn).values()]
+        assert simulated(parse_measure(label), case, draws=50) == float(np.mean(values))
 
 
 def test_beyond_the_search_the_ceiling_is_close(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,28 +29,25 @@ class Arrivals:
         nodes, weights = np.polynomial.legendre.leggauss(min(len(sizes) // 2 + 1, _nodes(sizes, self.budget)))
         self.times: np.ndarray = (nodes + 1) / 2 * end
         self.weights: np.ndarray = weights / 2 * end
-        self._left_out: dict[tuple[int, ...], np.ndarray] = {}
+        self._before: dict[int, np.ndarray] = {}
 
     def without(self, sizes: Sequence[int]) -> np.ndarray:
         """Return, a row per time, the distribution of the units read, had chunks of these sizes not existed."""
-        key = tuple(sorted(sizes))
-        if key not in self._left_out:
-            if self.times[-1] <= _STABLE:
-                table = self._all.copy()
-                for size in key:
-                    self._divide(table, size)
-            else:
-                rest = list(self._sizes)
-                for size in key:
-                    rest.remove(size)
-                table = self._product(rest)
-            self._left_out[key] = table
-        return self._left_out[key]
+        if self.times[-1] <= _STABLE:
+            table = self._all.copy()
+            for size in sorted(sizes):
+                self._divide(table, size)
+            return table
+        rest = list(self._sizes)
+        for size in sizes:
+            rest.remove(size)
+        return self._product(rest)
 
     def before(self, size: int) -> np.ndarray:
         """Return the distribution of the units read before a chunk of this size in a random order of all."""
-        distribution: np.ndarray = self.weights @ self.without([size])
-        return distribution
+        if size not in self._before:
+            self._before[size] = self.weights @ self.without([size])
+        return self._before[size]
 
     @cached_property
     def _all(self) -> np.ndarray:

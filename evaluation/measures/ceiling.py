@@ -35,10 +35,10 @@ def ceiling(measure: Measure, case: Case) -> float:
     space = space_of(case)
     grades = case.grades or {}
     best = sorted(grades, key=lambda item: -grades[item])
-    returned = min(len(space), len(space) if space.depth is None else space.depth)
+    returned = min(len(space), *(limit for limit in (space.depth, measure.cutoff) if limit is not None))
     # An id that cannot be a chunk's stands for each chunk that is not judged.
     ranking = [*best, *(f"\x1f{number}" for number in range(max(0, returned - len(best))))][:returned]
-    ideal = replace(case, ranking=ranking[: measure.cutoff], text=None)
+    ideal = replace(case, ranking=ranking, text=None)
     return float(measure.score(Batch([ideal], [measure]))[0])
 
 

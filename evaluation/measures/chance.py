@@ -9,7 +9,6 @@ with a fixed seed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import combinations
 from math import lgamma
 from typing import NamedTuple, cast
@@ -19,13 +18,10 @@ import numpy as np
 from chunkers.errors import UsageError
 from evaluation.measures.arrivals import Arrivals
 from evaluation.measures.budget_recall import CurveMeasure
-from evaluation.measures.evaluate import evaluate
 from evaluation.measures.gold_chunks import GoldChunks, gold_chunks, space_of
 from evaluation.measures.measure import Measure, relevance
-from evaluation.types import Case, SearchSpace, TextSpan
-
-DRAWS = 400
-"""Random rankings where there is no exact form."""
+from evaluation.measures.random_rankings import simulated
+from evaluation.types import Case, SearchSpace
 
 _MOST_SETS = 10
 """Chunks with gold up to which all their sets are gone through, for a measure that is not linear in the gold read."""
@@ -125,45 +121,6 @@ def closed_form(measure: Measure, case: Case, *, population: int, depth: int | N
     cutoff = measure.cutoff or returned
     draw = Draw(np.sort(gains)[::-1], relevant, population, min(cutoff, returned), cutoff)
     return _FORMS[measure.label](draw) if returned else 0.0
-
-
-def simulated(measure: Measure, case: Case, *, draws: int = DRAWS, seed: int = 0) -> float:
-    """Return the mean score of random rankings of the search space; NaN where the measure is undefined for all."""
-    space = space_of(case)
-    rng = np.random.default_rng(seed)
-    text = isinstance(measure, CurveMeasure)
-    make = _random_text if text else _random_ids
-    drawn = [replace(make(measure, case, space, rng), query_id=str(number), space=None) for number in range(draws)]
-    values = np.array([row[measure.name] for row in evaluate([measure], drawn).values()])
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else float("nan")
-
-
-def _random_text(measure: Measure, case: Case, space: SearchSpace, rng: np.random.Generator) -> Case:
-    assert case.text is not None  # noqa: S101 - `gold_chunks` has raised
-    assert measure.budget is not None  # noqa: S101 - a measure of text
-    assert measure.budget_unit is not None  # noqa: S101 - a measure of text
-    order = rng.permutation(len(space))
-    # Text that was read before is free: only what no chunk before it can have shown surely spends the budget.
-    spent = np.cumsum(space.costs(measure.budget_unit)[order]) / space.folds
-    order = order[: int(np.searchsorted(spent, measure.budget)) + 1]
-    results = [TextSpan(*row) for row in space.spans[order].tolist()]
-    headers = {unit: costs[order].tolist() for unit, costs in space.headers.items()}
-    return replace(case, ranking=list(map(str, order)), text=replace(case.text, results=results, headers=headers))
-
-
-def _random_ids(measure: Measure, case: Case, space: SearchSpace, rng: np.random.Generator) -> Case:
-    judged = dict.fromkeys(item for grades in _all_grades(case) for item in grades)
-    population = max(len(space), len(judged))
-    ranks = min(population, *(limit for limit in (space.depth, measure.cutoff) if limit is not None))
-    names = [*judged]
-    drawn = rng.choice(population, size=ranks, replace=False).tolist()
-    # An id that cannot be a chunk's stands for each chunk that is not judged.
-    return replace(case, ranking=[names[place] if place < len(names) else f"\x1f{place}" for place in drawn])
-
-
-def _all_grades(case: Case) -> list[dict[str, float]]:
-    return [dict(answer.grades or {}) for answer in case.answers] or [dict(case.grades or {})]
 
 
 def _discounts(count: int) -> np.ndarray:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.types import SizeUnit
 from evaluation.measures.budget_recall import CurveMeasure
 from evaluation.measures.reading import Reading, read
 from evaluation.types import Case, SearchSpace, TextCase, TextSpan
@@ -58,11 +61,29 @@ def space_of(case: Case) -> SearchSpace:
 
 
 def gold_chunks(measure: CurveMeasure, case: Case) -> GoldChunks:
-    """Return the chunks that hold gold, each as if it were the first to be read."""
+    """Return the chunks that hold gold, each as if it were the first to be read; all measures of a unit share them."""
     space, text, unit = space_of(case), case.text, measure.budget_unit
     if text is None:
         raise UsageError(f"query {case.query_id!r} comes without its text: measures at a budget cannot be computed")
-    rows = _rows_near(space, text)
+    key = ("gold", unit, tuple(text.gold), id(text.rulers))
+    if key not in space.memory:
+        # The rulers stay with what was found by them: another's cannot take over their identity meanwhile.
+        space.memory[key] = text.rulers, _found(space, text, unit)
+    _, (chunks, reading, rows, headers) = cast("tuple[object, _Found]", space.memory[key])
+    return GoldChunks(chunks, float(reading.total[0]), _spent(measure, space, text), reading, rows, headers)
+
+
+class _Found(NamedTuple):
+    """What the chunks near a query's gold hold, in one unit."""
+
+    chunks: tuple[GoldChunk, ...]
+    reading: Reading
+    rows: list[int]
+    headers: list[int]
+
+
+def _found(space: SearchSpace, text: TextCase, unit: SizeUnit) -> _Found:
+    rows = rows_near(space, text.gold)
     shown = [TextSpan(*map(int, space.spans[row])) for row in rows]
     reading = read([TextCase(shown, text.gold, text.rulers)], unit)
     header = space.headers.get(unit)
@@ -76,7 +97,7 @@ def gold_chunks(measure: CurveMeasure, case: Case) -> GoldChunks:
             begins = np.cumsum(length) - length + headers[number]
             cost = int(space.sizes[unit][row]) + headers[number]
             found.append(GoldChunk(int(row), cost, begins[is_gold], length[is_gold]))
-    return GoldChunks(tuple(found), float(reading.total[0]), _spent(measure, space, text), reading, rows, headers)
+    return _Found(tuple(found), reading, rows, headers)
 
 
 def _spent(measure: CurveMeasure, space: SearchSpace, text: TextCase) -> int:
@@ -89,11 +110,11 @@ def _spent(measure: CurveMeasure, space: SearchSpace, text: TextCase) -> int:
     return min(measure.budget, everything)
 
 
-def _rows_near(space: SearchSpace, text: TextCase) -> list[int]:
+def rows_near(space: SearchSpace, gold: Iterable[TextSpan]) -> list[int]:
     """Return the rows of the chunks that share a byte with the gold."""
     found: set[int] = set()
     file = space.spans[:, 0]
-    for span in text.gold:
+    for span in gold:
         first, last = np.searchsorted(file, [span.file, span.file + 1])
         part = space.spans[first:last]
         found.update((np.flatnonzero((part[:, 1] < span.end) & (part[:, 2] > span.start)) + first).tolist())
