@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from indexing.exact import faiss_threads
 from indexing.types import Vectors
 
 _TRAINING_ROWS = 39
@@ -27,16 +28,12 @@ def build_approximate(chunks: Vectors, tuning: Tuning) -> Any:  # noqa: ANN401 -
     """Return the index of at least one vector; built by one thread, so that it is the same every time."""
     import faiss
 
-    from indexing.dense import faiss_threads
-
     with faiss_threads(1):
         return _built(faiss, chunks, tuning)
 
 
 def approximate_search(index: Any, asked: Vectors, tuning: Tuning, *, wide: int) -> tuple[np.ndarray, np.ndarray]:  # noqa: ANN401 - as above
     """Return scores and positions as FAISS finds them."""
-    from indexing.dense import faiss_threads
-
     if tuning.method == "hnsw":
         index.hnsw.efSearch = max(tuning.effort, wide)
     with faiss_threads():

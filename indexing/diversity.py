@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,15 +11,18 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
-from indexing.dense import exact_search, vector_index
-from indexing.types import Hit, Index, QueryBatch, SearchSpace, Vectors
+from indexing.composed import Composed, ExactSearch
+from indexing.dense import VectorSearch
+from indexing.exact import VectorsOf
+from indexing.found import Found
+from indexing.types import Hit, Vectors
 
 _DIGITS = 12
 """Values are compared to so many digits: copies of one chunk then tie, however their sums were rounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Greedy(ABC):
+class _Greedy(Composed):
     """Takes a pool of the nearest chunks and picks one after the other; chunks beyond it keep dense search's order.
 
     Only the order has a meaning: scores are reciprocal ranks.
@@ -30,21 +33,27 @@ class _Greedy(ABC):
     pool: int = 100
     """How many of the nearest chunks there are to choose from."""
 
-    def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
+    @property
+    def searches(self) -> tuple[ExactSearch, ...]:
+        """The search of vectors, which gives the pool."""
+        return (VectorSearch(),)
+
+    def reach(self, depth: int) -> int:
+        """Return how many of the nearest chunks are looked at."""
+        return max(depth, self.pool)
+
+    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> list[list[Hit]]:
         """Return depth chunks per query in the order in which they were picked; equal values by relevance, position."""
-        return self.prepare(space).search(queries, depth=depth)
-
-    def prepare(self, space: SearchSpace) -> Index:
-        """Return the space's vectors, ready to be asked."""
-        return vector_index(space, self._search)
-
-    def _search(self, chunks: Vectors, asked: Vectors, *, depth: int) -> list[list[Hit]]:
+        (near,) = found
+        rows_of = _looked_up(near.positions[:, : self.pool], vectors_of)
         runs = []
-        for found in exact_search(chunks, asked, depth=max(depth, self.pool)):
-            pool, rest = found[: self.pool], found[self.pool :]
-            rows = chunks[[hit.position for hit in pool]].astype(np.float64)
-            relevance = np.array([hit.score for hit in pool])
-            picks = self._picks(relevance, np.round(rows @ rows.T, _DIGITS), count=min(depth, len(pool)))
+        for hits in near.hits():
+            pool, rest = hits[: self.pool], hits[self.pool :]
+            picks: Iterable[int] = ()
+            if pool:
+                rows = rows_of([hit.position for hit in pool]).astype(np.float64)
+                relevance = np.array([hit.score for hit in pool])
+                picks = self._picks(relevance, np.round(rows @ rows.T, _DIGITS), count=min(depth, len(pool)))
             order = [pool[at].position for at in picks] + [hit.position for hit in rest]
             runs.append([Hit(position, 1 / rank) for rank, position in enumerate(order[:depth], start=1)])
         return runs
@@ -140,3 +149,15 @@ def _first_best(values: np.ndarray, left: np.ndarray) -> int:
     """Return the first of the highest values among the candidates that are left, -inf included."""
     candidates = np.flatnonzero(left)
     return int(candidates[np.argmax(values[candidates])])
+
+
+def _looked_up(positions: np.ndarray, vectors_of: VectorsOf) -> Callable[[Sequence[int]], Vectors]:
+    """Return how to get rows by position, after looking up all of them once."""
+    known = np.unique(positions[positions >= 0])
+    vectors = vectors_of(known)
+
+    def rows(wanted: Sequence[int]) -> Vectors:
+        found: Vectors = vectors[np.searchsorted(known, wanted)]
+        return found
+
+    return rows

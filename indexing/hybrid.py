@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,14 +10,17 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
-from indexing.bm25 import BM25
-from indexing.dense import Dense
+from indexing.bm25 import BM25, WordSearch
+from indexing.composed import Composed, ExactSearch
+from indexing.dense import VectorSearch
+from indexing.exact import VectorsOf
+from indexing.found import Found
 from indexing.ties import best
-from indexing.types import Hit, Index, QueryBatch, SearchSpace
+from indexing.types import Hit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hybrid:
+class Hybrid(Composed):
     """Fuses the runs of `dense` and `bm25`: by reciprocal rank (Cormack et al. 2009), or by weighted scores."""
 
     version: ClassVar[str] = "1"
@@ -40,22 +42,21 @@ class Hybrid:
             raise UsageError(f"weight must be between 0 and 1, not {self.weight}")
         BM25(k1=self.k1, b=self.b)
 
-    def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
+    @property
+    def searches(self) -> tuple[ExactSearch, ...]:
+        """Vectors and words."""
+        return VectorSearch(), WordSearch(k1=self.k1, b=self.b)
+
+    def reach(self, depth: int) -> int:
+        """Return how many hits of each are fused."""
+        return max(depth, self.pool)
+
+    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> list[list[Hit]]:  # noqa: ARG002 - as every retriever
         """Return the depth best chunks of both runs together; equal scores in the order of position."""
-        return self.prepare(space).search(queries, depth=depth)
-
-    def prepare(self, space: SearchSpace) -> Index:
-        """Return vectors and postings of the space, ready to be asked."""
-        near, worded = Dense().prepare(space), BM25(k1=self.k1, b=self.b).prepare(space)
-        return Index(near.bytes + worded.bytes, functools.partial(self._search, near, worded))
-
-    def _search(self, dense: Index, bm25: Index, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
-        wide = max(depth, self.pool)
-        near, worded = (index.search(queries, depth=wide) for index in (dense, bm25))
         value = self._by_rank if self.fusion == "rrf" else self._by_score
         return [
             _fused([(self.weight, value(one)), (1 - self.weight, value(other))], depth=depth)
-            for one, other in zip(near, worded, strict=True)
+            for one, other in zip(*(each.hits() for each in found), strict=True)
         ]
 
     def _by_rank(self, run: Sequence[Hit]) -> dict[int, float]:

@@ -7,17 +7,15 @@ shard it lies in.
 from __future__ import annotations
 
 import itertools
-import math
 import tempfile
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from indexing.code_words import word_parts, words_in
-from indexing.encoders.texts import readable
+from indexing.frequencies import Frequencies, frequencies_of, total
+from indexing.word_counts import WordCounter, WordCounts
 
 SHARD = 32_768
 """Texts of a shard: what is sorted at a time."""
@@ -29,26 +27,46 @@ LARGEST_IN_MEMORY = 256 * 2**20
 class PostingShard:
     """Some texts as a matrix by columns: for each word the texts that hold it, and what it adds to their score."""
 
-    texts: int
+    numbers: Mapping[str, int]
+    """Word → its column."""
+    lengths: np.ndarray
+    """Words of each text."""
     starts: np.ndarray
-    """Where each word's texts begin; words that no text of this shard or of an earlier one holds are not in it."""
+    """Where each word's texts begin."""
     places: np.ndarray
     """Texts, counted from the shard's first."""
     values: np.ndarray
+    """How often the word is in the text; once the shard is weighed, what that adds to the text's score."""
 
-    @property
-    def nbytes(self) -> int:
-        """What it takes."""
-        return int(self.starts.nbytes + self.places.nbytes + self.values.nbytes)
+    def only(self, words: Sequence[str]) -> PostingShard:
+        """Return a shard of these words; those that no text holds have an empty column."""
+        columns = np.array([self.numbers.get(word, len(self.numbers)) for word in words], dtype=np.int64)
+        begins, ends = np.append(self.starts, self.starts[-1])[columns], np.append(self.starts[1:], self.starts[-1:])
+        sizes = ends[columns] - begins
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        taken = np.repeat(begins - starts[:-1], sizes) + np.arange(starts[-1])
+        numbers = {word: number for number, word in enumerate(words)}
+        return PostingShard(numbers, self.lengths, starts, self.places[taken], self.values[taken])
 
-    def scores(self, words: Sequence[int]) -> np.ndarray:
+    def weigh(self, weights: np.ndarray, *, mean: float, k1: float, b: float) -> None:
+        """Put what each word adds to a text's score in the place of its count; ``mean`` is the length of a text."""
+        norms = k1 * ((1 - b) + b * self.lengths / mean) if mean else np.zeros(len(self.lengths))
+        weight = np.repeat(weights, np.diff(self.starts))
+        counts = self.values.astype(np.float64)
+        self.values[:] = weight * (counts / (norms[self.places] + counts))
+
+    def scores(self, words: Sequence[str]) -> np.ndarray:
         """Return every text's score for a query of these words, added up in their order."""
         import bm25s
 
+        asked = [self.numbers[word] for word in words if word in self.numbers]
+        if not asked:
+            return np.zeros(len(self.lengths), dtype=np.float32)
         index = bm25s.BM25(method="lucene")
         index.nonoccurrence_array = None
-        index.scores = {"data": self.values, "indices": self.places, "indptr": self.starts, "num_docs": self.texts}
-        found: np.ndarray = index.get_scores_from_ids([word for word in words if word + 1 < len(self.starts)])
+        texts = len(self.lengths)
+        index.scores = {"data": self.values, "indices": self.places, "indptr": self.starts, "num_docs": texts}
+        found: np.ndarray = index.get_scores_from_ids(asked)
         return found
 
 
@@ -56,76 +74,61 @@ class PostingShard:
 class Postings:
     """The words of a search space."""
 
-    vocabulary: Mapping[str, int]
     shards: Sequence[PostingShard]
+    nbytes: int
+    """What one index of the space takes, however it is divided."""
 
-    @property
-    def nbytes(self) -> int:
-        """What is kept to answer queries."""
-        words = sum(len(word.encode()) for word in self.vocabulary)
-        return words + sum(shard.nbytes for shard in self.shards)
+
+def posting_shard(counts: WordCounts) -> PostingShard:
+    """Return the words of some texts by columns, not yet weighed."""
+    from scipy import sparse
+
+    shape = (len(counts.lengths), max(len(counts.vocabulary), 1))
+    starts = np.concatenate(([0], counts.ends))
+    # Counts are small whole numbers, which float32 holds exactly.
+    matrix: Any = sparse.csr_matrix((counts.counts.astype(np.float32), counts.words, starts), shape=shape).tocsc()
+    numbers = {word: number for number, word in enumerate(counts.vocabulary)}
+    columns = matrix.indptr[: len(numbers) + 1].astype(np.int64)
+    return PostingShard(numbers, counts.lengths, columns, matrix.indices.astype(np.int32), matrix.data)
+
+
+def weighed_shard(counts: WordCounts, frequencies: Frequencies, *, k1: float, b: float) -> PostingShard:
+    """Return some texts of a larger space, ready to be asked for the words that have frequencies."""
+    shard = posting_shard(counts).only(frequencies.words)
+    shard.weigh(frequencies.weights(), mean=frequencies.mean, k1=k1, b=b)
+    return shard
 
 
 def build_postings(texts: Iterable[str], *, k1: float, b: float) -> Postings:
     """Return the postings of texts by Lucene's BM25; they are read once, and few are held."""
-    vocabulary: dict[str, int] = {}
     room = _Room()
-    lengths: list[np.ndarray] = []
     counted: list[PostingShard] = []
-    for ids, sizes in _numbered(texts, vocabulary):
-        lengths.append(sizes)
-        counted.append(room.keep(_counts(ids, sizes, words=len(vocabulary))))
-    count = sum(map(len, lengths))
-    mean = sum(int(sizes.sum()) for sizes in lengths) / count if count else 0.0
-    weights = _weights(counted, words=len(vocabulary), texts=count)
-    for shard, sizes in zip(counted, lengths, strict=True):
-        _score(shard, weights, k1 * ((1 - b) + b * sizes / mean) if mean else np.zeros(len(sizes)))
-    return Postings(vocabulary, counted)
+    parts: list[Frequencies] = []
+    for counts in _counted(texts):
+        parts.append(frequencies_of(counts))
+        counted.append(room.keep(posting_shard(counts)))
+    numbers: dict[str, int] = {}
+    for word in itertools.chain.from_iterable(part.words for part in parts):
+        numbers.setdefault(word, len(numbers))
+    everything = total((_spread(part, numbers) for part in parts), tuple(numbers))
+    weights = everything.weights()
+    for shard in counted:
+        own = weights[[numbers[word] for word in shard.numbers]]
+        shard.weigh(own, mean=everything.mean, k1=k1, b=b)
+    return Postings(counted, everything.nbytes)
 
 
-def _numbered(texts: Iterable[str], vocabulary: dict[str, int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield shard by shard the words of the texts as numbers, in order of first use, and how many each text has."""
-    known: dict[str, tuple[int, ...]] = {}
-    rest = iter(texts)
+def _counted(texts: Iterable[str]) -> Iterator[WordCounts]:
+    counter, rest = WordCounter(), iter(texts)
     while held := list(itertools.islice(rest, 1)):
-        ids, sizes = array("i"), array("i")
-        for text in itertools.chain(held, itertools.islice(rest, SHARD - 1)):
-            before = len(ids)
-            for word in words_in(readable(text)):
-                numbers = known.get(word)
-                if numbers is None:
-                    parts = word_parts(word)
-                    numbers = known[word] = tuple([vocabulary.setdefault(part, len(vocabulary)) for part in parts])
-                ids.extend(numbers)
-            sizes.append(len(ids) - before)
-        yield np.frombuffer(ids, dtype=np.int32) if ids else np.zeros(0, np.int32), np.array(sizes, dtype=np.int64)
+        yield counter.count(itertools.chain(held, itertools.islice(rest, SHARD - 1)))
 
 
-def _counts(ids: np.ndarray, sizes: np.ndarray, *, words: int) -> PostingShard:
-    """Return how often each word is in each text."""
-    keys = ids * np.int64(len(sizes)) + np.repeat(np.arange(len(sizes)), sizes)
-    distinct, counts = np.unique(keys, return_counts=True)
-    found, places = np.divmod(distinct, len(sizes))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(found, minlength=words))))
-    return PostingShard(len(sizes), starts, places.astype(np.int32), counts.astype(np.float32))
-
-
-def _weights(shards: Sequence[PostingShard], *, words: int, texts: int) -> np.ndarray:
-    """Return each word's inverse document frequency over all shards."""
-    holding = np.zeros(words, dtype=np.int64)
-    for shard in shards:
-        holding[: len(shard.starts) - 1] += np.diff(shard.starts)
-    values, which = np.unique(holding, return_inverse=True)
-    # Not numpy's logarithm, which may differ in the last bit between processors.
-    weights = np.array([math.log(1 + (texts - held + 0.5) / (held + 0.5)) for held in values.tolist()])
-    return weights.astype(np.float32)[which]
-
-
-def _score(shard: PostingShard, weights: np.ndarray, norms: np.ndarray) -> None:
-    """Put what each word adds to a text's score in the place of its count."""
-    weight = np.repeat(weights[: len(shard.starts) - 1], np.diff(shard.starts))
-    counts = shard.values.astype(np.float64)
-    shard.values[:] = weight * (counts / (norms[shard.places] + counts))
+def _spread(part: Frequencies, numbers: Mapping[str, int]) -> Frequencies:
+    """Return a part's numbers for the words of all parts."""
+    holding = np.zeros(len(numbers), dtype=np.int64)
+    holding[[numbers[word] for word in part.words]] = part.holding
+    return part._replace(words=tuple(numbers), holding=holding)
 
 
 class _Room:
@@ -136,10 +139,10 @@ class _Room:
 
     def keep(self, shard: PostingShard) -> PostingShard:
         """Return the shard with its postings where there is room."""
-        self._left -= shard.nbytes
+        self._left -= int(shard.starts.nbytes + shard.places.nbytes + shard.values.nbytes)
         if self._left >= 0:
             return shard
-        return PostingShard(shard.texts, shard.starts, _mapped(shard.places), _mapped(shard.values))
+        return replace(shard, places=_mapped(shard.places), values=_mapped(shard.values))
 
 
 def _mapped(values: np.ndarray) -> Any:  # noqa: ANN401 - an array

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from indexing.word_counts import WordCounts
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -41,6 +44,8 @@ class SearchSpace:
     vectors: Vectors | None = None
     places: Sequence[RowPlace] | None = None
     """Where each chunk is from, for retrievers that look at paths; None where a space is made of plain texts."""
+    words: WordCounts | None = None
+    """The words of the texts, where they are counted already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from chunkers.errors import UsageError
 from indexing.code_words import code_words
 from indexing.contract import search_problems
-from indexing.dense import Dense, exact_search, faiss_threads
+from indexing.dense import Dense
 from indexing.diversity import MMR, Dartboard
 from indexing.encoders.hashing import Hashing
+from indexing.exact import faiss_threads
 from indexing.hybrid import Hybrid
 from indexing.registry import RETRIEVERS
 from indexing.ties import best, best_of_all
@@ -39,6 +40,11 @@ def _space(texts: list[str]) -> SearchSpace:
 
 def _queries(texts: list[str]) -> QueryBatch:
     return QueryBatch(texts, Hashing().encode(texts, kind="query"))
+
+
+def exact_search(chunks: Vectors, asked: Vectors, *, depth: int) -> list[list[Hit]]:
+    """Search vectors that have no texts."""
+    return Dense().search(SearchSpace([""] * len(chunks), chunks), QueryBatch([""] * len(asked), asked), depth=depth)
 
 
 def _reference(chunks: Vectors, query: np.ndarray, depth: int) -> list[int]:
@@ -276,5 +282,5 @@ def test_tie_order_of_a_full_list(scores: list[int], depth: int) -> None:
     """Picking the best from a full list is sorting it by falling score, then rising position."""
     values = np.array(scores, dtype=np.float64)
     expected = [Hit(at, float(scores[at])) for at in sorted(range(len(scores)), key=lambda at: (-scores[at], at))]
-    assert best_of_all(values, depth=depth) == expected[:depth]
+    assert best_of_all(values, depth=depth).tolist() == [hit.position for hit in expected[:depth]]
     assert best(values, np.arange(len(scores)), depth=depth) == expected[:depth]

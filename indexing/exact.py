@@ -1,0 +1,157 @@
+"""Exact search by inner product with FAISS, in an order that shards, threads, batches and duplicates cannot change.
+
+FAISS proposes rows. A row's score is then its own inner product with the query, which depends on nothing else; scores
+that are so near to each other that rounding may have changed their order are computed again in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from indexing.encoders.batches import cores
+from indexing.found import Found, in_order, side_by_side
+from indexing.types import Vectors
+
+_NEAR = 4e-6
+"""Scores of FAISS closer than this may be in the wrong order by rounding."""
+_AT_ONCE = 8192
+"""Scores that are computed again in one step: bounds the memory."""
+_ROWS_INDEXED = 65_536
+"""Rows that are copied into an index at a time where a tie must be followed beyond the depth."""
+_SPARE = 8
+"""Hits asked for beyond the depth, to see whether the last place is tied."""
+_CELLS_AT_ONCE = 2_000_000
+"""Candidates that are put in order in one step."""
+
+VectorsOf = Callable[[np.ndarray], Vectors]
+"""Positions → their vectors, one row each."""
+
+
+def nearest(chunks: Vectors, asked: Vectors, *, depth: int) -> Found:
+    """Return the depth nearest rows of each query, as `settled` wants them."""
+    import faiss
+
+    with faiss_threads():
+        wide = min(len(chunks), depth + _SPARE)
+        # Not an index, which would hold a copy of all vectors: they may be a memory-mapped file.
+        proposed, positions = faiss.knn(asked, chunks, wide, metric=faiss.METRIC_INNER_PRODUCT)
+        found = scored(chunks, asked, positions)
+        # Ties of the last place may go on beyond what was returned.
+        beyond = wide < len(chunks)
+        open_ended = np.flatnonzero(proposed[:, depth - 1] - proposed[:, -1] < 2 * _NEAR) if beyond else ()
+        chosen = _chosen(found, chunks.__getitem__, asked, depth=depth)
+        for row in map(int, open_ended):
+            query = asked[row : row + 1]
+            near = _all_above(chunks, query, float(proposed[row, depth - 1]) - 2 * _NEAR)
+            one = _chosen(scored(chunks, query, near[None]), chunks.__getitem__, query, depth=depth)
+            chosen.positions[row], chosen.scores[row] = one.positions[0], one.scores[0]
+    return chosen
+
+
+def settled(parts: Sequence[Found], vectors_of: VectorsOf, asked: Vectors, *, depth: int) -> Found:
+    """Return the depth best of what was found in all shards: float64 scores where order is in doubt, ties by position.
+
+    Each shard must have found its own depth nearest rows.
+    """
+    step = max(_CELLS_AT_ONCE // max(sum(part.positions.shape[1] for part in parts), 1), 1)
+    made = []
+    for start in range(0, len(asked), step):
+        rows = slice(start, start + step)
+        some = [part.at(rows) for part in parts]
+        chosen = some[0] if len(some) == 1 else _chosen(side_by_side(some), vectors_of, asked[rows], depth=depth)
+        made.append(in_order(_recomputed(chosen, vectors_of, asked[rows]), depth=depth))
+    wide = max(part.positions.shape[1] for part in made)
+    whole = Found(np.full((len(asked), wide), -1, dtype=np.int64), np.zeros((len(asked), wide)))
+    for start, part in zip(range(0, len(asked), step), made, strict=True):
+        own = slice(0, part.positions.shape[1])
+        whole.positions[start : start + step, own], whole.scores[start : start + step, own] = part
+    return whole
+
+
+def scored(chunks: Vectors, asked: Vectors, positions: np.ndarray) -> Found:
+    """Return positions with each pair's own inner product, the same wherever the row lies and whoever is beside it."""
+    import faiss
+
+    library: Any = faiss  # its stubs lack the function
+    wanted = np.maximum(positions, 0).astype(np.int64)
+    scores = np.empty(wanted.shape, dtype=np.float32)
+    pointers = map(library.swig_ptr, (scores, asked, chunks, wanted))
+    library.fvec_inner_products_by_idx(*pointers, chunks.shape[1], *wanted.shape)
+    return Found(positions, scores)
+
+
+def _chosen(found: Found, vectors_of: VectorsOf, asked: Vectors, *, depth: int) -> Found:
+    """Return the depth best of each query by their exact scores; their order is that of the scores at hand."""
+    ranked = in_order(found, depth=found.positions.shape[1])
+    if ranked.positions.shape[1] <= depth:
+        return ranked
+    scores = np.where(ranked.positions >= 0, ranked.scores.astype(np.float64), -np.inf)
+    with np.errstate(invalid="ignore"):
+        tight = scores[:, depth - 1] - scores[:, depth] < _NEAR
+    for row in np.flatnonzero(tight).tolist():
+        last = scores[row, depth - 1]
+        group = np.flatnonzero(np.abs(scores[row] - last) <= _NEAR)
+        exact = _exact_scores(vectors_of, ranked.positions[row, group], asked[row])
+        order = group[np.lexsort((ranked.positions[row, group], -exact))]
+        # Those that belong to the best come first; among themselves they stay as they were.
+        kept = np.sort(order[: depth - int(group[0])])
+        columns = np.concatenate((np.arange(group[0]), kept))
+        ranked.positions[row, :depth] = ranked.positions[row, columns]
+        ranked.scores[row, :depth] = ranked.scores[row, columns]
+    return Found(ranked.positions[:, :depth], ranked.scores[:, :depth])
+
+
+def _recomputed(found: Found, vectors_of: VectorsOf, asked: Vectors) -> Found:
+    """Return the same with float64 scores where one is near the next: equal rows have equal scores."""
+    real = found.positions >= 0
+    scores = np.where(real, found.scores, np.finfo(np.float32).min).astype(np.float64)
+    near = (scores[:, :-1] - scores[:, 1:]) < _NEAR
+    doubtful = np.zeros(scores.shape, dtype=np.bool_)
+    doubtful[:, :-1] |= near
+    doubtful[:, 1:] |= near
+    rows, columns = np.nonzero(doubtful & real)
+    for start in range(0, len(rows), _AT_ONCE):
+        row, column = rows[start : start + _AT_ONCE], columns[start : start + _AT_ONCE]
+        scores[row, column] = exact_scores(vectors_of(found.positions[row, column]), asked[row])
+    return Found(found.positions, scores)
+
+
+def exact_scores(some: Vectors, others: Vectors) -> np.ndarray:
+    """Return the inner product of each pair of rows in float64, all summed in one order: equal rows, equal scores."""
+    scores: np.ndarray = (some.astype(np.float64) * others.astype(np.float64)).sum(axis=1)
+    return scores
+
+
+def _exact_scores(vectors_of: VectorsOf, positions: np.ndarray, query: np.ndarray) -> np.ndarray:
+    parts = [positions[start : start + _AT_ONCE] for start in range(0, len(positions), _AT_ONCE)]
+    return np.concatenate([exact_scores(vectors_of(part), query[None]) for part in parts])
+
+
+def _all_above(chunks: Vectors, query: Vectors, floor: float) -> np.ndarray:
+    """Return every row over the floor, ascending, looking at some rows at a time."""
+    import faiss
+
+    rows = []
+    for start in range(0, len(chunks), _ROWS_INDEXED):
+        index = faiss.IndexFlatIP(chunks.shape[1])
+        index.add(chunks[start : start + _ROWS_INDEXED])
+        _, _, found = index.range_search(query, floor)
+        rows.append(found + start)
+    return np.sort(np.concatenate(rows))
+
+
+@contextmanager
+def faiss_threads(count: int | None = None) -> Iterator[Any]:
+    """Let FAISS use a fixed number of threads, by default one per processor."""
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(count or cores())
+    try:
+        yield faiss
+    finally:
+        faiss.omp_set_num_threads(before)

@@ -1,0 +1,80 @@
+"""What a search has found for each of some queries, as a table: shards and machines hand it on, hits are made last."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from indexing.types import Hit
+
+
+class Found(NamedTuple):
+    """A row for each query; a position of -1 is no hit."""
+
+    positions: np.ndarray
+    scores: np.ndarray
+
+    def at(self, rows: slice | np.ndarray) -> Found:
+        """Return what was found for some of the queries."""
+        return Found(self.positions[rows], self.scores[rows])
+
+    def hits(self) -> list[list[Hit]]:
+        """Return the hits of each query; they are in order, and those that are none come last."""
+        counts = (self.positions >= 0).sum(axis=1).tolist()
+        # What Hit(position, score) does, without a call in Python for each of a million hits.
+        with _no_collection():
+            return [
+                list(map(tuple.__new__, repeat(Hit), zip(places[:count], points[:count], strict=True)))
+                for places, points, count in zip(
+                    self.positions.tolist(), self.scores.astype(np.float64).tolist(), counts, strict=True
+                )
+            ]
+
+
+def none_found(queries: int) -> Found:
+    """Return that nothing was found."""
+    return Found(np.zeros((queries, 0), dtype=np.int64), np.zeros((queries, 0), dtype=np.float32))
+
+
+def table(rows: Sequence[tuple[np.ndarray, np.ndarray]], *, depth: int) -> Found:
+    """Return the positions and scores of each query as a table of at most so many columns."""
+    wide = min(max((len(positions) for positions, _ in rows), default=0), depth)
+    found = Found(np.full((len(rows), wide), -1, np.int64), np.zeros((len(rows), wide), np.float32))
+    for row, (positions, scores) in enumerate(rows):
+        found.positions[row, : len(positions)], found.scores[row, : len(positions)] = positions, scores
+    return found
+
+
+def side_by_side(parts: Sequence[Found]) -> Found:
+    """Return all that was found for the same queries in several places, in no order."""
+    return Found(
+        np.concatenate([part.positions for part in parts], axis=1),
+        np.concatenate([part.scores for part in parts], axis=1),
+    )
+
+
+def in_order(found: Found, *, depth: int) -> Found:
+    """Return the best ``depth`` of each query: score descending, then position ascending."""
+    scores = np.where(found.positions >= 0, found.scores, -np.inf)
+    order = np.lexsort((found.positions, -scores))[:, :depth]
+    return Found(np.take_along_axis(found.positions, order, 1), np.take_along_axis(found.scores, order, 1))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Hold the garbage collector: the many new tuples would set it off again and again, and numbers form no cycles.
+
+    Each time it would go through all objects of the process, and a loaded model has half a million of them.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
