@@ -132,8 +132,15 @@ def test_packs_give_what_was_put_into_them(records: dict[bytes, bytes], data: st
         cut = data.draw(st.integers(0, len(names)))
         for portion in (names[:cut], names[cut:]):
             written.add({name: records[name] for name in portion})
-        for packs in (written, Packs(Store(Path(folder)), "kind", {"by": 1})):
-            assert packs.find([*names, b"another key ....."[:16]]) == records
+        before = written.entries()
+        assert len(before) == (cut > 0) + (cut < len(names))
+        for _ in range(2):
+            for packs in (written, Packs(Store(Path(folder)), "kind", {"by": 1})):
+                assert packs.find([*names, b"another key ....."[:16]]) == records
+            written.merge()
+            assert len(written.entries()) == (len(names) > 0)
+        found = Packs(Store(Path(folder)), "kind", {"by": 1}, entries=()).find(names)
+        assert found == {}
         assert Packs(Store(Path(folder)), "kind", {"by": 2}).find(names) == {}
 
 

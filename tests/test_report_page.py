@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from evaluation.report.build import write_report
 from evaluation.report.colouring import coloured, packed_colours
 from evaluation.report.explorer import pack
+from evaluation.report.explorer_texts import hidden_lines
 from evaluation.report.figures import svg
 from evaluation.report.glossary import Glossary
 from evaluation.report.linestore import LineStore, text_lines
@@ -342,3 +343,21 @@ def test_bytes_that_are_not_utf8_are_shown_as_replacements(tmp_path: Path) -> No
     data = _data((tmp_path / "report.html").read_text("utf-8"))
     assert "caf\ufffd " in data["queries"][0][0]["text"]
     assert "caf\ufffd " in data["files"][0]["runs"][0][1]
+
+
+@given(
+    st.lists(st.sampled_from(["", "x", "two", "lines"]), max_size=6),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)).map(lambda pair: HiddenPart(pair[0], sum(pair)))),
+)
+def test_hidden_parts_are_found_line_by_line(lines: list[str], parts: list[HiddenPart]) -> None:
+    """Each hidden character of a line is in one of its marks, and no other; line breaks are in none."""
+    place = 0
+    marked = hidden_lines(lines, parts)
+    for number, line in enumerate(lines):
+        for column in range(len(line)):
+            hidden = sum(part.start <= place < part.end for part in parts)
+            assert hidden == sum(row == number and start <= column < end for row, start, end in marked)
+            place += 1
+        place += 1
+    assert marked == sorted(marked, key=lambda mark: mark[0])
+    assert all(0 <= start < end <= len(lines[row]) for row, start, end in marked)

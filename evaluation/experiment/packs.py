@@ -6,6 +6,7 @@ import hashlib
 import json
 import mmap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,8 @@ from chunkers.types import SourceFile
 from evaluation.experiment.store import StageKey, Store
 
 _KEY = np.dtype("S16")
+_SMALL = 1_000_000
+"""Bytes of records up to which entries are always made one: opening many takes longer than reading them."""
 
 
 class _Pack(NamedTuple):
@@ -25,6 +28,15 @@ class _Pack(NamedTuple):
     ends: np.ndarray
     records: mmap.mmap | bytes
 
+    @property
+    def size(self) -> int:
+        """Bytes of all records."""
+        return int(self.ends[-1]) if len(self.ends) else 0
+
+    def items(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield each key with its record."""
+        return ((bytes(key).ljust(_KEY.itemsize, b"\0"), self.record(place)) for place, key in enumerate(self.keys))
+
     def record(self, place: int) -> bytes:
         return self.records[int(self.ends[place - 1]) if place else 0 : int(self.ends[place])]
 
@@ -32,9 +44,15 @@ class _Pack(NamedTuple):
 class Packs:
     """The records that one kind of work has made of files, in this run and in earlier ones."""
 
-    def __init__(self, store: Store, kind: str, inputs: Mapping[str, Any]) -> None:
-        """Take what decides a record beside its file as ``inputs``; records under other inputs are never found."""
-        self._store, self._inputs = store, inputs
+    def __init__(
+        self, store: Store, kind: str, inputs: Mapping[str, Any], *, entries: Sequence[str] | None = None
+    ) -> None:
+        """Take what decides a record beside its file as ``inputs``; records under other inputs are never found.
+
+        ``entries`` names those that are looked into, so that parts of one work need not ask what the others have
+        written meanwhile; by default, all that are there at the first `find`.
+        """
+        self._store, self._inputs, self._names = store, inputs, entries
         told = json.dumps(inputs, sort_keys=True, default=str)
         self._stage = f"{kind}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
         self._packs: list[_Pack] | None = None
@@ -59,17 +77,40 @@ class Packs:
         """Keep these records as one entry."""
         if not records:
             return
+        pack = self._put(records)
+        if self._packs is not None and pack is not None:
+            self._packs.append(pack)
+
+    def entries(self) -> tuple[str, ...]:
+        """Return the names of the entries that are there now."""
+        return tuple(self._store.names(self._stage))
+
+    def merge(self) -> None:
+        """Make one entry of the small ones, and of each that is no larger than the smaller ones together.
+
+        A kill on the way leaves some records twice, and another run that reads what is removed here works those again.
+        """
+        packs = sorted(self._store.read_all(self._stage, _read), key=lambda pack: (pack.size, pack.folder))
+        held = list(accumulate((pack.size for pack in packs), initial=0))
+        count = next((n for n, pack in enumerate(packs) if pack.size > max(_SMALL, held[n])), len(packs))
+        if count < 2:
+            return
+        merged = self._put({key: record for pack in packs[:count] for key, record in pack.items()})
+        for pack in packs[:count]:
+            if merged is not None and pack.folder != merged.folder:
+                self._store.remove(pack.folder)
+        self._packs = None
+
+    def _put(self, records: Mapping[bytes, bytes]) -> _Pack | None:
         keys = sorted(records)
         names = hashlib.sha256(b"".join(keys)).hexdigest()[:32]
         key = StageKey(self._stage, {**self._inputs, "files": names})
         self._store.put(key, lambda folder: _write(folder, keys, [records[name] for name in keys]))
-        pack = self._store.get(key, _read)
-        if self._packs is not None and pack is not None:
-            self._packs.append(pack)
+        return self._store.get(key, _read)
 
     def _open(self) -> Iterator[_Pack]:
         if self._packs is None:
-            self._packs = list(self._store.read_all(self._stage, _read))
+            self._packs = list(self._store.read_all(self._stage, _read, self._names))
         return iter(self._packs)
 
 

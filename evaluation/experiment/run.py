@@ -214,6 +214,7 @@ def _chunk(
                 join = functools.partial(_join, session, block.dataset, [parts[spec] for parts in ordered])
                 if error := attempt(join, spec).error:
                     broken[block.dataset, spec] = error
+                session.file_chunks(spec).merge()
     return broken
 
 

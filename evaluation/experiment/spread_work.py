@@ -30,6 +30,8 @@ class _Portion(NamedTuple):
     files: Repository
     kind: str
     work: Work
+    entries: tuple[str, ...]
+    """What was kept before this work began."""
 
 
 @contextmanager
@@ -40,24 +42,26 @@ def spread_work(store: Store, executor: Executor) -> Iterator[None]:
 
 
 def _spread(store: Store, executor: Executor, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
+    kept = Packs(store, kind, _inputs(work))
     made: dict[int, list[WorkedFile]] = {}
-    for outcome in executor.map(functools.partial(_do, store), _portions(repository, kind, work)):
+    for outcome in executor.map(functools.partial(_do, store), _portions(repository, kind, work, kept.entries())):
         if outcome.value is None:
             raise (UsageError if outcome.usage else RuntimeError)(outcome.error)
         made[outcome.task.number] = outcome.value
+    kept.merge()
     for number in sorted(made):
         yield from made[number]
 
 
-def _portions(repository: Repository, kind: str, work: Work) -> list[_Portion]:
+def _portions(repository: Repository, kind: str, work: Work, entries: tuple[str, ...]) -> list[_Portion]:
     """Return the repository in portions, where it can be divided: a task names its files, it does not carry them."""
     divide = getattr(repository, "portions", None)
     parts = divide(_PORTIONS, least=_SMALLEST) if divide else [repository]
-    return [_Portion(number, part, kind, work) for number, part in enumerate(parts)]
+    return [_Portion(number, part, kind, work, entries) for number, part in enumerate(parts)]
 
 
 def _do(store: Store, portion: _Portion) -> list[WorkedFile]:
-    packs = Packs(store, portion.kind, _inputs(portion.work))
+    packs = Packs(store, portion.kind, _inputs(portion.work), entries=portion.entries)
     sources = list(portion.files.files())
     names = [file_key(source) for source in sources]
     known = packs.find(names)

@@ -12,7 +12,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -98,13 +98,18 @@ class Store:
             _remove(folder)
             return None
 
-    def read_all(self, stage: str, read: Callable[[Path], T]) -> Iterator[T]:
-        """Yield what the entries of a stage hold, in the order of their names; what is damaged or foreign is dropped.
+    def names(self, stage: str) -> list[str]:
+        """Return the names of a stage's entries, in order."""
+        return sorted(path.parent.name for path in (self.root / stage).glob(f"[!.]*/{_MANIFEST}"))
+
+    def read_all(self, stage: str, read: Callable[[Path], T], names: Iterable[str] | None = None) -> Iterator[T]:
+        """Yield what the entries of a stage hold, all or those of these names; what is damaged or foreign is dropped.
 
         None of them counts as used: whoever takes something out of one calls `touch`.
         """
-        for path in sorted((self.root / stage).glob(f"[!.]*/{_MANIFEST}")):
-            folder = path.parent
+        for name in self.names(stage) if names is None else names:
+            folder = self.root / stage / name
+            path = folder / _MANIFEST
             try:
                 _verify_once(folder, path.stat().st_mtime_ns)
                 found = read(folder)
@@ -156,7 +161,12 @@ class Store:
 
     def drop(self, key: StageKey) -> None:
         """Remove the entry, if there is one."""
-        _remove(self.folder(key))
+        self.remove(self.folder(key))
+
+    @staticmethod
+    def remove(folder: Path) -> None:
+        """Remove an entry by its folder, if it is there."""
+        _remove(folder)
 
     def sweep(self) -> None:
         """Remove what killed runs have left: drafts that nobody has touched for a day."""

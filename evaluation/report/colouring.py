@@ -42,13 +42,17 @@ def coloured(path: str, text: str) -> list[Coloured]:
 
 def _spans(root: Node, data: bytes) -> Iterator[tuple[int, int, str]]:
     """Yield start byte, end byte and letter; what lies inside a comment or string is not looked at."""
+    letters: dict[int, str] = {}
     cursor = root.walk()
     while True:
         node = cursor.node
         assert node is not None  # noqa: S101 - the cursor stands on a node
-        letter = _letter(node, data)
-        if letter:
-            yield node.start_byte, node.end_byte, letter
+        kind = node.kind_id
+        if kind not in letters:
+            letters[kind] = _letter(node)
+        letter = letters[kind]
+        if letter and _shows(letter, start := node.start_byte, end := node.end_byte, data):
+            yield start, end, letter
         elif cursor.goto_first_child():
             continue
         while not cursor.goto_next_sibling():
@@ -56,16 +60,18 @@ def _spans(root: Node, data: bytes) -> Iterator[tuple[int, int, str]]:
                 return
 
 
-def _letter(node: Node, data: bytes) -> str:
+def _letter(node: Node) -> str:
+    """Return the colour of all nodes of this kind, or nothing."""
     kind = node.type
     if not node.is_named:
         # Keywords are the nodes that a grammar writes out: words, where operators are signs.
-        return "k" if kind.isalpha() and data[node.start_byte : node.end_byte].isalpha() else ""
-    if "identifier" in kind:
-        return ""
-    return (
-        next((letter for part, letter in _KINDS.items() if part in kind), "") if node.end_byte > node.start_byte else ""
-    )
+        return "k" if kind.isalpha() else ""
+    return "" if "identifier" in kind else next((letter for part, letter in _KINDS.items() if part in kind), "")
+
+
+def _shows(letter: str, start: int, end: int, data: bytes) -> bool:
+    """Return whether there is anything to colour: a grammar may put in a node that the text does not have."""
+    return data[start:end].isalpha() if letter == "k" else start < end
 
 
 def _characters(spans: list[tuple[int, int, str]], data: bytes) -> Iterator[Coloured]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 from evaluation.report.colouring import packed_colours
@@ -85,11 +88,15 @@ class ExplorerTexts:
 
 
 def hidden_lines(lines: Sequence[str], parts: Sequence[HiddenPart]) -> list[list[int]]:
-    """Return the hidden characters of a slice as [line, start, end], all counted from 0."""
-    found, begin = [], 0
-    for number, line in enumerate(lines):
-        end = begin + len(line)
-        inside = [(max(part.start, begin), min(part.end, end)) for part in parts] if parts else []
-        found += [[number, low - begin, high - begin] for low, high in inside if low < high]
-        begin = end + 1
-    return found
+    """Return the hidden characters of a slice as [line, start, end], all counted from 0, by line."""
+    if not parts:
+        return []
+    begins = list(accumulate((len(line) + 1 for line in lines), initial=0))[:-1]
+    found = []
+    for part in parts:
+        for number in range(max(0, bisect_right(begins, part.start) - 1), bisect_left(begins, part.end)):
+            begin = begins[number]
+            low, high = max(part.start - begin, 0), min(part.end - begin, len(lines[number]))
+            if low < high:
+                found.append([number, low, high])
+    return sorted(found, key=itemgetter(0))

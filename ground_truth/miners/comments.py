@@ -10,7 +10,7 @@ from chunkers.types import SourceFile
 from ground_truth.miners.comment_blocks import Commented, Lines, commented_blocks
 from ground_truth.miners.comment_text import comment_query, no_description
 from ground_truth.miners.corpus import FileFinds, Found, harvest_files
-from ground_truth.miners.selection import Harvest, distinct_lines
+from ground_truth.miners.selection import distinct_lines
 from ground_truth.miners.types import Mined
 from ground_truth.types import HiddenSpan
 
@@ -30,12 +30,7 @@ def mine_comments(repository: Repository, *, limit: int | None = None, seed: int
     Hidden are all comments that describe the statements below them, not only those that became queries: no chunk has an
     advantage, and what is hidden depends on neither the seed nor the cap.
     """
-    return harvest_comments(repository).mined(limit=limit, seed=seed)
-
-
-def harvest_comments(repository: Repository) -> Harvest:
-    """Return everything in a repository that this kind could ask."""
-    return harvest_files(repository, "comments", comments_of)
+    return harvest_files(repository, {"comments": comments_of})["comments"].mined(limit=limit, seed=seed)
 
 
 def comments_of(source: SourceFile) -> FileFinds:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from chunkers.file_work import each_file
+from chunkers.file_work import WorkedFile, each_file
 from chunkers.sources import Repository
 from chunkers.types import SourceFile
 from ground_truth.generated_code import is_generated
@@ -37,30 +37,42 @@ class FileFinds(NamedTuple):
 Find = Callable[[SourceFile], FileFinds]
 
 
-def harvest_files(repository: Repository, kind: str, find: Find) -> Harvest:
-    """Return everything in a repository that a kind could ask, in path order, and the code that may be asked about."""
-    harvest = Harvest(repository.name, kind)
+def harvest_files(repository: Repository, finds: Mapping[str, Find]) -> dict[str, Harvest]:
+    """Return kind → everything in a repository that it could ask, in path order, and the code that may be asked about.
+
+    All kinds look at a file together: it is read once.
+    """
+    harvests = {kind: Harvest(repository.name, kind) for kind in finds}
     paths = frozenset(getattr(repository, "paths", ()))
-    for file in each_file(repository, "mined", functools.partial(finds_of, find)):
+    for file in each_file(repository, "mined", functools.partial(finds_of, *finds.values())):
         if file.value is None:
             continue
-        is_marked, hidden, found = file.value
-        language = file.language or ""
+        is_marked, *values = file.value
         reason = "test file" if is_test_file(file.path) else "generated file" if is_marked else ""
         if not reason and is_generated(file.path, b"", paths):
             reason = "generated file"
-        if not reason:
-            harvest.code[language] += file.size
-        harvest.hidden.extend(HiddenSpan(repository.name, file.path, start, end) for start, end in hidden)
-        for each in map(Found._make, found):
-            lines = each.start_line, each.end_line
-            candidate = Candidate(file.path, language, each.name, each.query, *lines, frozenset(each.body))
-            harvest.take(candidate, file_reason=reason, reason=each.reason)
-    return harvest
+        for harvest, (hidden, found) in zip(harvests.values(), values, strict=True):
+            _gather(harvest, file, hidden, map(Found._make, found), reason)
+    return harvests
 
 
-def finds_of(find: Find, source: SourceFile) -> Any:  # noqa: ANN401 - what JSON can hold
-    """Return whether a program made the file, and what it could ask; None where it is no program's source."""
+def _gather(
+    harvest: Harvest, file: WorkedFile, hidden: Iterable[tuple[int, int]], found: Iterable[Found], reason: str
+) -> None:
+    """Add what one file could ask; ``reason`` is why nothing of it may be asked, if so."""
+    language = file.language or ""
+    if not reason:
+        harvest.code[language] += file.size
+    harvest.hidden.extend(HiddenSpan(harvest.repo, file.path, start, end) for start, end in hidden)
+    for each in found:
+        lines = each.start_line, each.end_line
+        candidate = Candidate(file.path, language, each.name, each.query, *lines, frozenset(each.body))
+        harvest.take(candidate, file_reason=reason, reason=each.reason)
+
+
+def finds_of(*finds_and_source: Any) -> Any:  # noqa: ANN401 - ways to find, and the file; what JSON can hold
+    """Return whether a program made the file, and what each way finds to ask; None where it is no program's source."""
+    *finds, source = finds_and_source
     if source.language is None or not is_source_language(source.language):
         return None
-    return (is_generated(source.path, source.data), *find(source))
+    return (is_generated(source.path, source.data), *(find(source) for find in finds))

@@ -8,7 +8,7 @@ from ground_truth.miners.comment_text import describes
 from ground_truth.miners.corpus import FileFinds, Found, harvest_files
 from ground_truth.miners.definitions import definitions, hidden_docstrings
 from ground_truth.miners.query_text import is_aside, query_text, unfit
-from ground_truth.miners.selection import Harvest, distinct_lines
+from ground_truth.miners.selection import distinct_lines
 from ground_truth.miners.types import Definition, Mined
 
 MIN_BODY_LINES = 3
@@ -22,12 +22,7 @@ def mine_docstrings(repository: Repository, *, limit: int | None = None, seed: i
     Hidden is the documentation of every definition, not only of those that became queries: no chunk has an advantage,
     and what is hidden depends on neither the seed nor the cap.
     """
-    return harvest_docstrings(repository).mined(limit=limit, seed=seed)
-
-
-def harvest_docstrings(repository: Repository) -> Harvest:
-    """Return everything in a repository that this kind could ask."""
-    return harvest_files(repository, "docstrings", docstrings_of)
+    return harvest_files(repository, {"docstrings": docstrings_of})["docstrings"].mined(limit=limit, seed=seed)
 
 
 def docstrings_of(source: SourceFile) -> FileFinds:

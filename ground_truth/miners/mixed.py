@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from chunkers.sources import Repository
-from ground_truth.miners.comments import harvest_comments
-from ground_truth.miners.docstrings import harvest_docstrings
-from ground_truth.miners.selection import Harvest
+from ground_truth.miners.comments import comments_of
+from ground_truth.miners.corpus import Find, harvest_files
+from ground_truth.miners.docstrings import docstrings_of
 from ground_truth.miners.types import LanguageShare, Mined
 
 CodeKind = Literal["docstrings", "comments"]
-_HARVESTS: Mapping[CodeKind, Callable[[Repository], Harvest]] = {
-    "docstrings": harvest_docstrings,
-    "comments": harvest_comments,
-}
+_FINDS: Mapping[CodeKind, Find] = {"docstrings": docstrings_of, "comments": comments_of}
 
 
 def mine_code(repository: Repository, kinds: Sequence[CodeKind], *, limit: int, seed: int = 0) -> Mined:
     """Return at most ``limit`` queries; what one kind cannot give, the others do."""
-    harvests = {kind: _HARVESTS[kind](repository) for kind in kinds}
-    parts = _parts({kind: len(harvest.questions) for kind, harvest in harvests.items()}, limit)
-    found = [harvest.mined(limit=parts[kind], seed=seed) for kind, harvest in harvests.items()]
+    harvests = harvest_files(repository, {kind: _FINDS[kind] for kind in kinds})
+    parts = _parts({kind: len(harvests[kind].questions) for kind in kinds}, limit)
+    found = [harvests[kind].mined(limit=parts[kind], seed=seed) for kind in kinds]
     return Mined(
         queries=tuple(query for mined in found for query in mined.queries),
         annotations=tuple(note for mined in found for note in mined.annotations),
