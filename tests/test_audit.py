@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -14,6 +15,9 @@ from evaluation.measures.kendall_tau import KendallTau
 from evaluation.measures.mrr import Mrr
 from evaluation.measures.registry import measure_classes
 from scripts.audit import command
+
+if TYPE_CHECKING:
+    from evaluation.measures.batch import Batch
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +66,33 @@ def test_the_command_prints_the_table() -> None:
     record = json.loads(done.stdout)
     assert record["broken"] == []
     assert set(record["properties"]) == set(PROPERTIES)
+
+
+def test_values_outside_the_range_and_unstable_scores_are_found() -> None:
+    """On either side of the range; and where what is not relevant changes a score by standing at the end."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Shifted(Mrr):
+        """Reciprocal rank moved by a half."""
+
+        by: ClassVar[float] = 0.5
+
+        def score(self, batch: Batch) -> np.ndarray:
+            """Return the moved scores."""
+            return super().score(batch) + self.by
+
+    class Lowered(Shifted):
+        """Moved the other way."""
+
+        by = -0.5
+
+    class Counting(Mrr):
+        """Counts the results, whatever they are."""
+
+        def score(self, batch: Batch) -> np.ndarray:
+            """Return a share that grows with the ranking."""
+            return np.array([len(case.ranking) / 10 for case in batch.cases])
+
+    for cls, name in ((Shifted, "bounded"), (Lowered, "bounded"), (Counting, "stable")):
+        found = {finding.name: finding.holds for finding in audit_measure(cls(cutoff=5), cls(cutoff=5))}
+        assert found[name] is False, cls

@@ -290,3 +290,31 @@ def test_the_summary_counts_what_is_undefined_and_uncovered() -> None:
     assert summary["mrr"].mean == pytest.approx(2 / 3)
     tau = summary["kendall_tau_grades"]
     assert (tau.n_total, tau.n_scored, tau.n_undefined, tau.n_uncovered) == (3, 1, 2, 1)
+
+
+def test_beyond_the_search_overlapping_chunks_are_read_greedily() -> None:
+    """With windows that overlap by half and a budget for three, no order that chance finds is better."""
+    windows = [TextSpan(0, start, start + 8) for start in range(0, 40, 4)]
+    gold = [TextSpan(0, 0, 6), TextSpan(0, 10, 14), TextSpan(0, 17, 26), TextSpan(0, 30, 44)]
+    space = SearchSpace(np.array(windows), {"tokens": np.full(len(windows), 8)})
+    case = Case("q", [], None, TextCase([], gold, {"tokens": [Ruler(np.arange(48))]}), space=space)
+    assert len(windows) > ceilings.EXACT_SHARED
+    rng = np.random.default_rng(6)
+    assert case.text is not None
+    for name in ("recall@24tok", "naurc@24tok"):
+        orders = [rng.permutation(len(windows)) for _ in range(3000)]
+        drawn = [replace(case.text, results=[windows[i] for i in order]) for order in orders]
+        cases = [replace(case, query_id=str(n), text=text, space=None) for n, text in enumerate(drawn)]
+        best = max(row[name] for row in evaluate([parse_measure(name)], cases).values())
+        found = ceiling(parse_measure(name), case)
+        assert best - 1e-9 <= found <= 1
+    assert ceiling(parse_measure("recall@24tok"), case) == pytest.approx(22 / 33)
+
+
+def test_chance_is_exact_for_any_number_of_chunks_with_gold() -> None:
+    """Of 24 chunks of one size, all with gold, half the text shows half the gold: not nearly, as drawing would say."""
+    chunks = [TextSpan(0, start, start + 5) for start in range(0, 120, 5)]
+    gold = [TextSpan(0, start, start + 3) for start in range(0, 120, 5)]
+    space = SearchSpace(np.array(chunks), {"tokens": np.full(len(chunks), 5)})
+    case = Case("q", [], None, TextCase([], gold, {"tokens": [Ruler(np.arange(120))]}), space=space)
+    assert chance(parse_measure("recall@60tok"), case) == pytest.approx(0.5, abs=1e-9)
