@@ -63,6 +63,13 @@ def test_places_are_proposed_by_distinctive_words(
     assert [one.score for one in best] == sorted((one.score for one in best), reverse=True)
 
 
+def test_blank_lines_around_a_place_are_not_proposed() -> None:
+    """Neither before nor after the code."""
+    code = "\n\n\nlimit = 1\nretries = limit\n\n\ndef other():\n    pass\n"
+    (place,) = Proposals.of(Texts("r", {"a.py": code})).best("what limits the retries", count=1)
+    assert place[:3] == ("a.py", 4, 5)
+
+
 def test_words_of_every_sentence_are_no_evidence() -> None:
     """They count only where the question spells them as code."""
     assert question_words("Where is it used, and how does the a do this?") == []

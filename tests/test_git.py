@@ -430,3 +430,16 @@ def test_a_commit_that_changes_more_than_anybody_writes_is_counted(work: Path, m
     mined = mine_commits(work, name="work")
     assert mined.queries == ()
     assert mined.dropped["changes too much to be read"] >= 1
+
+
+def test_a_file_whose_name_says_nothing_is_looked_into(tmp_path: Path) -> None:
+    """A script without an ending is source where no language was asked for; where one was, names decide."""
+    (tmp_path / "deploy").write_text("#!/usr/bin/env python3\nprint(1)\n")
+    (tmp_path / "a.py").write_text("x = 1\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "x")
+    head = resolve_ref(tmp_path, "HEAD")
+    assert [one.path for one in take_snapshot(tmp_path, head, name="r").files()] == ["a.py", "deploy"]
+    only = take_snapshot(tmp_path, head, name="r", languages={"python"})
+    assert [one.path for one in only.files()] == ["a.py"]

@@ -150,3 +150,10 @@ def test_no_rows_no_file_no_text(tmp_path: Path) -> None:
     for path in (annotate(tmp_path), tmp_path / "absent", tmp_path / "latin"):
         with pytest.raises(UsageError, match=path.name):
             read_rows(path)
+
+
+def test_a_repository_has_one_mask(tmp_path: Path, repo: Path) -> None:
+    """Rows that hide the docstrings and rows that do not cannot share an index: both are named."""
+    path = annotate(tmp_path, ROW, {**ROW, "query_id": "q2", "mask": "docstrings"})
+    with pytest.raises(UsageError, match=r"ann\.jsonl:2: mask is docstrings for 'project' but \w+ in row 1"):
+        Annotations(path=str(path), root=str(repo)).load()

@@ -302,13 +302,13 @@ def test_beyond_the_search_overlapping_chunks_are_read_greedily() -> None:
     rng = np.random.default_rng(6)
     assert case.text is not None
     for name in ("recall@24tok", "naurc@24tok"):
-        orders = [rng.permutation(len(windows)) for _ in range(3000)]
+        orders = [rng.permutation(len(windows)) for _ in range(1000)]
         drawn = [replace(case.text, results=[windows[i] for i in order]) for order in orders]
         cases = [replace(case, query_id=str(n), text=text, space=None) for n, text in enumerate(drawn)]
         best = max(row[name] for row in evaluate([parse_measure(name)], cases).values())
         found = ceiling(parse_measure(name), case)
         assert best - 1e-9 <= found <= 1
-    assert ceiling(parse_measure("recall@24tok"), case) == pytest.approx(22 / 33)
+    assert ceiling(parse_measure("recall@24tok"), case) == pytest.approx(23 / 33)
 
 
 def test_chance_is_exact_for_any_number_of_chunks_with_gold() -> None:

@@ -33,5 +33,5 @@ def test_a_retriever_without_vectors_is_one_cell_whatever_the_embedder() -> None
     assert groups == [
         ("embedder", "", "minilm", "bge"),
         ("retriever", "minilm", "dense", "bm25"),
-        ("retriever", "bge", "dense", "bm25"),
+        ("retriever", "bge", "bm25", "dense"),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ EXACT = 12
 """Up to so many chunks that are partly gold every order is tried; with more, the densest first."""
 
 EXACT_SHARED = 7
-"""The same for chunks that share text; with more, only the best few sets of each size are followed."""
+"""The same for chunks that share text; with more, only the most hopeful few sets of each size are followed."""
 
 _WIDTH = 8
 
@@ -111,25 +112,39 @@ class _Shared:
 
 
 def _best_overlapping(measure: CurveMeasure, gold: GoldChunks) -> float:
-    """Return the greatest worth over all orders of chunks that may share text; beyond `EXACT_SHARED`, greedily."""
+    """Return the greatest worth over all orders of chunks that may share text; beyond `EXACT_SHARED`, of the likely."""
     shared = _Shared(measure, gold)
     everything = range(len(gold.chunks))
-    best: dict[frozenset[int], tuple[float, int]] = {frozenset(): (0.0, 0)}
+    best: dict[frozenset[int], _Read] = {frozenset(): _Read(0.0, 0, 0)}
     for _ in everything:
-        following: dict[frozenset[int], tuple[float, int]] = {}
-        for seen, (worth, read) in best.items():
+        following: dict[frozenset[int], _Read] = {}
+        for seen, so_far in best.items():
             for chunk in everything:
                 if chunk not in seen:
                     cost, begins, lengths = shared.step(seen, chunk)
-                    gained = worth + float(measure.worth(read + begins, lengths).sum())
+                    gained = so_far.worth + float(measure.worth(so_far.cost + begins, lengths).sum())
                     # The same set was read in some order, at the same cost: the best order counts.
                     known = following.get(seen | {chunk})
-                    if known is None or gained > known[0]:
-                        following[seen | {chunk}] = (gained, read + cost)
+                    if known is None or gained > known.worth:
+                        following[seen | {chunk}] = _Read(gained, so_far.cost + cost, so_far.gold + int(lengths.sum()))
         if len(gold.chunks) > EXACT_SHARED:
-            following = dict(sorted(following.items(), key=lambda item: -item[1][0])[:_WIDTH])
+            hopes = {seen: read.hope(measure, gold.total) for seen, read in following.items()}
+            following = {seen: following[seen] for seen in sorted(hopes, key=lambda seen: -hopes[seen])[:_WIDTH]}
         best = following
-    return max(worth for worth, _ in best.values())
+    return max(read.worth for read in best.values())
+
+
+class _Read(NamedTuple):
+    """A set of chunks in the best order that is known for it."""
+
+    worth: float
+    cost: int
+    gold: int
+
+    def hope(self, measure: CurveMeasure, total: float) -> float:
+        """Return what it would be worth if all the gold that is left came next, without a word between."""
+        rest = measure.worth(np.array([self.cost]), np.array([total - self.gold]))
+        return self.worth + float(rest.sum())
 
 
 def _densest_first(measure: CurveMeasure, chunks: Sequence[GoldChunk], start: int) -> float:

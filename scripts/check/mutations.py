@@ -54,7 +54,8 @@ ROOMS = {
     ),
     "ground_truth": Room(
         "ground_truth/**/*.py",
-        "ground_truth_* datasets_* miners_* overlap git qrels_command mine_command annotate_command hidden_text",
+        "ground_truth_* datasets_* miners_* overlap git qrels_command mine_command annotate_command hidden_text "
+        "contracts",
     ),
     "statistics": Room("evaluation/statistics/*.py", "statistics_*", "simulations"),
     "measures": Room("evaluation/measures/*.py", "measures_* audit score trec plugin_targets", "broken_plugin"),
