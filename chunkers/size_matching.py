@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +14,19 @@ from chunkers.sizes import Ruler, ruler
 from chunkers.types import Chunker, SizeLimit, SizeUnit, SourceFile
 
 TOLERANCE = 0.02
+_USUAL = 0.63
+"""What chunks are of their limit, before anything was measured."""
+_AHEAD = 8
+"""Limits that are measured together."""
 _LARGEST = 1 << 24
 _UNITS: tuple[SizeUnit, ...] = ("nws", "tokens", "lines")
+
+
+MeansAt = Callable[[Sequence[int]], Mapping[int, float | Exception]]
+"""Limits, the one that is needed first and then those that may be → the mean size of each, or what it raises.
+
+The first is measured; of the others, as many as can be for little more.
+"""
 
 
 class Match(NamedTuple):
@@ -43,15 +54,24 @@ def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit, *, chun
     """
     rulers = [ruler(source.data, target.unit) for source in sources]
     made = chunker or CHUNKERS.create(spec)
-    return match_by(spec, made, target, mean_at=lambda limit: mean_size(with_limit(made, limit), sources, rulers))
+
+    def means_at(limits: Sequence[int]) -> dict[int, float | Exception]:
+        try:
+            return {limits[0]: mean_size(with_limit(made, limits[0]), sources, rulers)}
+        except UsageError as error:
+            return {limits[0]: error}
+
+    return match_by(spec, made, target, means_at=means_at)
 
 
-def match_by(spec: str, chunker: Chunker, target: SizeLimit, *, mean_at: Callable[[int], float]) -> Match:
-    """Do the same by a function from a limit to the mean size that it gives, wherever the sources are."""
+def match_by(spec: str, chunker: Chunker, target: SizeLimit, *, means_at: MeansAt) -> Match:
+    """Do the same by a function from limits to the mean sizes that they give, wherever the sources are."""
     field = getattr(chunker, "size_field", None)
     if field is None:
         raise UsageError(f"{spec} has no size to match; leave it out or do not match sizes")
-    tried = _tried(mean_at, target.amount)
+    limit = getattr(chunker, "limit", None)
+    usual = _USUAL if limit is not None and limit.unit == target.unit else None
+    tried = _tried(_Means(means_at, target.amount, usual).at, target.amount)
     chosen = min(tried, key=lambda limit: (abs(tried[limit] - target.amount), limit))
     mean = tried[chosen]
     if abs(mean - target.amount) > TOLERANCE * target.amount:
@@ -96,6 +116,54 @@ def _tried(mean_at: Callable[[int], float], target: float) -> dict[int, float]:
         middle = (low + high) // 2
         low, high = (low, middle) if above(middle) else (middle, high)
     return tried
+
+
+class _Means:
+    """Mean sizes by limit: one is asked for at a time, and those that will probably be asked for next come with it."""
+
+    def __init__(self, means_at: MeansAt, target: float, usual: float | None) -> None:
+        self._means_at, self._target, self._usual = means_at, target, usual
+        self._known: dict[int, float | Exception] = {}
+
+    def at(self, limit: int) -> float:
+        """Return the mean size under a limit; raise what measuring it raised."""
+        if limit not in self._known:
+            self._known |= self._means_at(self._ahead(limit))
+        return _value(self._known[limit])
+
+    def _ahead(self, limit: int) -> list[int]:
+        """Return the limit, and those that the search would ask for after it if every guess were right."""
+        if self._usual is None and not any(isinstance(mean, float) for mean in self._known.values()):
+            return [limit]
+        asked = []
+
+        def guess(other: int) -> float:
+            known = self._known.get(other)
+            if isinstance(known, float | UsageError):
+                return _value(known)
+            if known is None:
+                asked.append(other)
+            return self._guess(other)
+
+        _tried(guess, self._target)
+        return list(dict.fromkeys((limit, *asked)))[:_AHEAD]
+
+    def _guess(self, limit: int) -> float:
+        """Return a mean on the line between the limits on either side, or through the nearest where there is one."""
+        known = sorted((other, mean) for other, mean in self._known.items() if isinstance(mean, float))
+        below = [pair for pair in known if pair[0] < limit][-1:]
+        above = [pair for pair in known if pair[0] > limit][:1]
+        for (low, small), (high, large) in zip(below, above, strict=False):
+            return small + (large - small) * (limit - low) / (high - low)
+        for other, mean in (*below, *above):
+            return mean * limit / other
+        return limit * (self._usual or 1.0)
+
+
+def _value(mean: float | Exception) -> float:
+    if isinstance(mean, Exception):
+        raise mean
+    return mean
 
 
 def _stuck(tried: dict[int, float], high: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from chunkers.distribution import distribution
 from chunkers.errors import UsageError
 from chunkers.languages import language_of
 from chunkers.registry import CHUNKERS
-from chunkers.size_matching import matched, mean_size, parse_target
+from chunkers.size_matching import match_by, matched, mean_size, parse_target
 from chunkers.sizes import nws, ruler
 from chunkers.types import Piece, SizeLimit, SourceFile
 
@@ -92,3 +93,40 @@ def test_sizes_that_cannot_be_read_are_refused(text: str) -> None:
     """The message shows how a size is written."""
     with pytest.raises(UsageError, match="nws=N"):
         parse_target(text)
+
+
+@given(
+    st.tuples(st.floats(0.05, 3.0), st.floats(0.5, 1.5), st.integers(0, 40)),
+    st.integers(1, 5000),
+    st.integers(0, 3),
+    st.sampled_from(["fixed-lines", "fixed-nws"]),
+)
+def test_limits_measured_ahead_change_nothing(
+    world: tuple[float, float, int], target: int, least: int, spec: str
+) -> None:
+    """The limit that is chosen, or the refusal, is that of a search that measures one limit at a time."""
+    scale, power, noise = world
+
+    def mean(limit: int) -> float | Exception:
+        if limit < least:
+            return UsageError("too small")
+        if limit % 1009 == 1008:
+            return RuntimeError("sometimes")
+        return float(scale * limit**power * (1 + (limit * 7919 % 101) / 101 * noise / 100))
+
+    def chosen(*, ahead: int | None) -> object:
+        asked: list[int] = []
+
+        def means_at(limits: Sequence[int]) -> dict[int, float | Exception]:
+            asked.extend(limits[:ahead])
+            return {limit: mean(limit) for limit in limits[:ahead]}
+
+        chunker = CHUNKERS.create(spec)
+        try:
+            found: object = match_by("spec", chunker, SizeLimit("nws", target), means_at=means_at)
+        except (UsageError, RuntimeError) as error:
+            found = repr(error)
+        assert len(set(asked)) == len(asked)
+        return found
+
+    assert chosen(ahead=None) == chosen(ahead=1)

@@ -24,7 +24,7 @@ def chunk_key(dataset: LoadedDataset, chunker: Chunker) -> StageKey:
     inputs = {
         "corpus": dataset.corpus,
         "chunker": plugin_inputs(chunker),
-        "versions": _cutting_versions(),
+        "versions": cutting_versions(),
         "code": code_of("evaluation.experiment.chunk_table"),
     }
     return StageKey("chunk", inputs)
@@ -34,12 +34,18 @@ def file_chunks_inputs(chunker: Chunker) -> dict[str, Any]:
     """Return what decides the chunks of a file, beside the file."""
     return {
         "chunker": plugin_inputs(chunker),
-        "versions": _cutting_versions(),
+        "versions": cutting_versions(),
         "code": code_of("evaluation.experiment.file_chunks"),
     }
 
 
-def _cutting_versions() -> dict[str, str]:
+def file_tokens_inputs() -> dict[str, Any]:
+    """Return what decides where the tokens of a file begin, beside the file."""
+    return {"versions": {"tiktoken": package_version("tiktoken")}, "code": code_of("chunkers.sizes")}
+
+
+def cutting_versions() -> dict[str, str]:
+    """Return the versions of the packages that decide where files are cut and how large chunks are."""
     return {name: package_version(name) for name in ("tree-sitter", "tiktoken")} | {"grammars": GRAMMAR_PACK}
 
 

@@ -20,7 +20,8 @@ from chunkers.sources import Repository, fingerprint_of, read_many
 from chunkers.types import SizeUnit, SourceFile
 from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.file_memory import FileMemory, MemoryLimit, MemoryRepository
-from evaluation.experiment.packs import file_key
+from evaluation.experiment.file_tokens import ruler_of
+from evaluation.experiment.packs import Packs, file_key
 from evaluation.results.facts import DatasetParts, DatasetRecord
 from ground_truth.draw import draw_queries
 from ground_truth.duplicates import apply_duplicates
@@ -55,6 +56,8 @@ class LoadedDataset:
     """Empty where nothing is hidden."""
     known: tuple[KnownFile, ...] | None = None
     """Every file, by repository and path; None where that is yet to be found out."""
+    tokens: Packs | None = None
+    """Where the tokens of files begin, as far as that was found before."""
 
     @functools.cached_property
     def files(self) -> tuple[KnownFile, ...]:
@@ -105,11 +108,16 @@ class LoadedDataset:
         """Return a file's ruler; every chunker and every measure asks for tokens, and counting them takes a while."""
         if unit != "tokens":
             return ruler(self.read(file), unit)
-        found = self._rulers.pop(file, None) or ruler(self.read(file), unit)
+        found = self._rulers.pop(file, None) or self._counted(file)
         self._rulers[file] = found  # last in the order, so last to go
         while len(self._rulers) > _RULERS_KEPT:
             del self._rulers[next(iter(self._rulers))]
         return found
+
+    def _counted(self, file: CorpusFile) -> Ruler:
+        key = self._keys.get(file)
+        record = self.tokens.find([key]).get(key) if self.tokens and key else None
+        return ruler_of(record) if record else ruler(self.read(file), "tokens")
 
     def visible(self, file: CorpusFile, start: int, end: int) -> bytes:
         """Return the bytes of a span that an index may show."""
@@ -172,7 +180,9 @@ class LoadedDataset:
         )
 
 
-def load_dataset(spec: str, loader: DatasetLoader, *, duplicates: str, limit: int | None, seed: int) -> LoadedDataset:
+def load_dataset(
+    spec: str, loader: DatasetLoader, *, duplicates: str, limit: int | None, seed: int, tokens: Packs | None = None
+) -> LoadedDataset:
     """Load a dataset under a policy for identical files, with at most ``limit`` queries; it must have some."""
     dataset = draw_queries(apply_duplicates(_in_memory(loader.load()), duplicates), limit, seed=seed)
     if not dataset.queries:
@@ -189,6 +199,7 @@ def load_dataset(spec: str, loader: DatasetLoader, *, duplicates: str, limit: in
         annotations=_digest([_plain(annotation) for annotation in dataset.annotations]),
         hidden=_digest(sorted(dataset.hidden)) if dataset.hidden else "",
         known=tuple(known),
+        tokens=tokens,
     )
 
 

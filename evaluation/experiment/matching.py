@@ -12,18 +12,14 @@ from typing import NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.plugins import Spec
-from chunkers.size_matching import match_by, parse_target, sizes_of, with_limit
-from chunkers.types import SizeLimit, SizeUnit, SourceFile
-from evaluation.experiment.blocks import even_blocks
+from chunkers.size_matching import match_by, parse_target
+from chunkers.types import SizeLimit
 from evaluation.experiment.code import code_of, plugin_inputs
 from evaluation.experiment.executors import Executor, Serial
+from evaluation.experiment.file_sizes import Sample
 from evaluation.experiment.session import Session
-from evaluation.experiment.sharing import sharing
 from evaluation.experiment.spread_work import spread_work
 from evaluation.experiment.store import StageKey
-
-_SAMPLE = 20_000_000
-"""Bytes of source that are looked at: enough for a mean to settle."""
 
 
 class MatchedSize(NamedTuple):
@@ -54,7 +50,7 @@ def match_sizes(session: Session, executor: Executor | None = None) -> Matched:
         return Matched(session)
     executor = executor or Serial()
     with spread_work(session.store, executor), ExitStack() as open_:
-        sample = _Sample(session, executor, open_)
+        sample = Sample(session, executor, open_)
         target = _target(session, sample, config.match_size)
         found = {spec: _match(session, sample, spec, target) for spec in config.chunkers}
     kept = {spec: each.spec for spec, each in found.items() if not each.problem}
@@ -70,69 +66,7 @@ def match_sizes(session: Session, executor: Executor | None = None) -> Matched:
     return Matched(fair, words, tuple(found.values()))
 
 
-class _Block(NamedTuple):
-    """Files of a dataset that one task measures."""
-
-    dataset: str
-    places: tuple[int, ...]
-    """Among the files of the dataset."""
-
-
-class _Sample:
-    """The files that are looked at, in blocks; they are read where a size is not in the store."""
-
-    def __init__(self, session: Session, executor: Executor, open_: ExitStack) -> None:
-        self._session, self._executor, self._open = session, executor, open_
-
-    @property
-    def corpora(self) -> list[str]:
-        """What names them."""
-        return [self._session.dataset(spec).corpus for spec in self._session.config.datasets]
-
-    def mean(self, chunker: str, unit: SizeUnit, limit: int | None = None) -> float:
-        """Return the mean size of all chunks under a chunker, if given with another limit."""
-        # Not before there is something to measure: in most runs every size is in the store.
-        self._open.enter_context(sharing(self._session, self._executor, self._session.config.datasets))
-        count = size = 0
-        work = functools.partial(_measured, self._session, chunker, unit, limit)
-        for outcome in self._executor.map(work, self._blocks):
-            if outcome.value is None:
-                raise (UsageError if outcome.usage else RuntimeError)(outcome.error)
-            count, size = count + outcome.value[0], size + outcome.value[1]
-        return size / count if count else 0.0
-
-    @functools.cached_property
-    def _blocks(self) -> list[_Block]:
-        blocks = []
-        left = _SAMPLE
-        for spec in self._session.config.datasets:
-            loaded = self._session.dataset(spec)
-            rank = {repository.name: number for number, repository in enumerate(loaded.dataset.repositories)}
-            places = sorted(range(len(loaded.files)), key=lambda place: rank[loaded.files[place].file.repo])
-            chosen = []
-            for place in places:
-                if left > 0:
-                    left -= loaded.files[place].size
-                    chosen.append(place)
-            sizes = [loaded.files[place].size for place in chosen]
-            blocks += [_Block(spec, tuple(chosen[part.start : part.stop])) for part in even_blocks(sizes)]
-        return blocks
-
-
-def _measured(session: Session, spec: str, unit: SizeUnit, limit: int | None, block: _Block) -> tuple[int, int]:
-    """Return how many chunks the files of a block have, and their sizes added up."""
-    loaded = session.dataset(block.dataset)
-    chunker = session.chunker(spec) if limit is None else with_limit(session.chunker(spec), limit)
-    count = size = 0
-    for place in block.places:
-        file = loaded.files[place].file
-        source = SourceFile(file.path, loaded.read(file), file.language, file.repo)
-        chunks, held = sizes_of(chunker, source, loaded.ruler(file, unit))
-        count, size = count + chunks, size + held
-    return count, size
-
-
-def _target(session: Session, sample: _Sample, written: str) -> SizeLimit:
+def _target(session: Session, sample: Sample, written: str) -> SizeLimit:
     if "=" in written and ":" not in written:
         return parse_target(written)
     key = _key(session, sample, written, "mean")
@@ -143,13 +77,13 @@ def _target(session: Session, sample: _Sample, written: str) -> SizeLimit:
     return SizeLimit("nws", max(1, round(mean.mean)))
 
 
-def _match(session: Session, sample: _Sample, spec: str, target: SizeLimit) -> MatchedSize:
+def _match(session: Session, sample: Sample, spec: str, target: SizeLimit) -> MatchedSize:
     key = _key(session, sample, spec, f"{target.unit}={target.amount}")
     found = session.store.get(key, _load)
     if found is None:
         try:
-            mean_at = functools.partial(sample.mean, spec, target.unit)
-            match = match_by(spec, session.chunker(spec), target, mean_at=mean_at)
+            means_at = functools.partial(_means, sample, spec, target)
+            match = match_by(spec, session.chunker(spec), target, means_at=means_at)
             found = MatchedSize(_written(spec, match.field, match.chosen), match.mean)
         except UsageError as error:
             found = MatchedSize(spec, 0.0, str(error))
@@ -157,7 +91,12 @@ def _match(session: Session, sample: _Sample, spec: str, target: SizeLimit) -> M
     return found
 
 
-def _key(session: Session, sample: _Sample, spec: str, target: str) -> StageKey:
+def _means(sample: Sample, spec: str, target: SizeLimit, limits: Sequence[int]) -> dict[int, float | Exception]:
+    means = sample.means(spec, target.unit, limits)
+    return {limit: means[limit] for limit in limits}
+
+
+def _key(session: Session, sample: Sample, spec: str, target: str) -> StageKey:
     inputs = {
         "corpus": sample.corpora,
         "chunker": plugin_inputs(session.chunker(spec)),

@@ -52,11 +52,15 @@ class Packs:
         ``entries`` names those that are looked into, so that parts of one work need not ask what the others have
         written meanwhile; by default, all that are there at the first `find`.
         """
-        self._store, self._inputs, self._names = store, inputs, entries
+        self._store, self._kind, self._inputs, self._names = store, kind, inputs, entries
         told = json.dumps(inputs, sort_keys=True, default=str)
         self._stage = f"{kind}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
         self._packs: list[_Pack] | None = None
         self._touched: set[Path] = set()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle where the records are; they are looked for anew."""
+        return Packs, (self._store, self._kind, self._inputs)
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return key → record of those that are there."""

@@ -215,6 +215,7 @@ def _chunk(
                 if error := attempt(join, spec).error:
                     broken[block.dataset, spec] = error
                 session.file_chunks(spec).merge()
+            session.file_tokens().merge()
     return broken
 
 

@@ -149,7 +149,12 @@ class Session:
         if spec not in self._datasets:
             config = self.config
             self._datasets[spec] = load_dataset(
-                spec, self.loader(spec), duplicates=config.duplicates, limit=config.limit, seed=config.seed
+                spec,
+                self.loader(spec),
+                duplicates=config.duplicates,
+                limit=config.limit,
+                seed=config.seed,
+                tokens=Packs(self.store, "tokens", keys.file_tokens_inputs()),
             )
         return self._datasets[spec]
 
@@ -188,6 +193,12 @@ class Session:
         if name not in self._packs:
             self._packs[name] = Packs(self.store, "chunked", keys.file_chunks_inputs(self.chunker(chunker)))
         return self._packs[name]
+
+    def file_tokens(self) -> Packs:
+        """Return where the tokens of single files begin."""
+        if ("tokens",) not in self._packs:
+            self._packs["tokens",] = Packs(self.store, "tokens", keys.file_tokens_inputs())
+        return self._packs["tokens",]
 
     def retrieve_key(self, cell: CellKey) -> StageKey:
         """Return the key of a cell's rankings; cells that differ only in an embedder that is not used share it."""

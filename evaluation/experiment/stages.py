@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from chunkers.errors import UsageError
-from chunkers.sizes import ruler
 from evaluation.experiment.blocks import even_blocks
 from evaluation.experiment.chunk_table import (
     ChunkPart,
@@ -22,6 +21,7 @@ from evaluation.experiment.chunk_table import (
     save_chunks,
 )
 from evaluation.experiment.file_chunks import FileChunks, cut_file
+from evaluation.experiment.file_tokens import TokenCounter
 from evaluation.experiment.levels import Levels, chunk_levels, load_levels, save_levels
 from evaluation.experiment.scoring import Scored, Scoring, load_scored, save_scored, score_ranking
 from evaluation.experiment.searching import Retrieved, Search, load_retrieved, save_retrieved, search
@@ -70,13 +70,14 @@ def chunk_block(session: Session, block: ChunkBlock) -> dict[str, ChunkPart | st
     files = loaded.files[block.files.start : block.files.stop]
     names = [known.key for known in files]
     stored = {spec: session.file_chunks(spec).find(names) for spec in block.chunkers}
+    counter = TokenCounter(session.file_tokens(), names)
     builders = {spec: PartBuilder() for spec in block.chunkers}
     fresh: dict[str, dict[bytes, bytes]] = {spec: {} for spec in block.chunkers}
     broken: dict[str, str] = {}
     for name, source in zip(names, loaded.sources(files), strict=True):
         known = {spec: FileChunks.from_bytes(found[name]) for spec, found in stored.items() if name in found}
         missing = {spec: session.chunker(spec) for spec in block.chunkers if spec not in known and spec not in broken}
-        tokens = functools.cache(functools.partial(ruler, source.data, "tokens"))
+        tokens = functools.cache(functools.partial(counter.count, name, source))
         for spec, cut in (*known.items(), *cut_file(source, missing, tokens)):
             if isinstance(cut, UsageError):
                 broken[spec] = str(cut)
@@ -84,6 +85,7 @@ def chunk_block(session: Session, block: ChunkBlock) -> dict[str, ChunkPart | st
             builders[spec].add(source, cut)
             if spec in missing and not cut.failed:
                 fresh[spec][name] = cut.to_bytes()
+    counter.save()
     for spec, records in fresh.items():
         session.file_chunks(spec).add(records)
     return {spec: broken.get(spec) or builder.part() for spec, builder in builders.items()}

@@ -1,0 +1,180 @@
+"""Mean chunk sizes over a sample of files, under several limits at once; the sizes of a file stay while it does."""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+from chunkers.errors import UsageError
+from chunkers.size_matching import sizes_of, with_limit
+from chunkers.syntax import shared_tree
+from chunkers.types import Chunker, SizeUnit, SourceFile
+from evaluation.experiment.blocks import even_blocks
+from evaluation.experiment.code import code_of, plugin_inputs
+from evaluation.experiment.executors import Executor, attempt
+from evaluation.experiment.keys import cutting_versions
+from evaluation.experiment.packs import Packs
+from evaluation.experiment.session import Session
+from evaluation.experiment.sharing import sharing
+
+_SAMPLE = 20_000_000
+"""Bytes of source that are looked at: enough for a mean to settle."""
+_RECORD = struct.Struct("<qq")
+
+Limit = int | None
+"""None: as the chunker is."""
+
+
+class _Place(NamedTuple):
+    """A file of the sample."""
+
+    dataset: str
+    number: int
+    """Among the files of the dataset."""
+
+
+class _Block(NamedTuple):
+    """Files that one task measures."""
+
+    places: tuple[_Place, ...]
+
+
+class _Sizes(NamedTuple):
+    """How many chunks a file has, and their sizes added up."""
+
+    chunks: int
+    size: int
+
+
+class Sample:
+    """The files that are looked at; they are read where a size is not in the store."""
+
+    def __init__(self, session: Session, executor: Executor, open_: ExitStack) -> None:
+        self._session, self._executor, self._open = session, executor, open_
+
+    @property
+    def corpora(self) -> list[str]:
+        """What names them."""
+        return [self._session.dataset(spec).corpus for spec in self._session.config.datasets]
+
+    def mean(self, spec: str, unit: SizeUnit) -> float:
+        """Return the mean size of all chunks under a chunker as it is."""
+        found = self.means(spec, unit, (None,))[None]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def means(self, spec: str, unit: SizeUnit, limits: Sequence[Limit]) -> dict[Limit, float | Exception]:
+        """Return the mean size of all chunks under a chunker with each limit, or what stands against the limit."""
+        refused: dict[Limit, Exception] = {}
+        kept: dict[Limit, Packs] = {}
+        for limit in limits:
+            try:
+                inputs = _inputs(_limited(self._session.chunker(spec), limit), unit)
+            except UsageError as error:
+                refused[limit] = error
+            else:
+                kept[limit] = Packs(self._session.store, "sizes", inputs)
+        found = {limit: packs.find(self._names) for limit, packs in kept.items()}
+        new = [number for number, name in enumerate(self._names) if any(name not in each for each in found.values())]
+        if new:
+            made = self._measure(functools.partial(_measured, self._session, spec, unit, tuple(kept)), new)
+            for limit, records in made.items():
+                if isinstance(records, Exception):
+                    refused[limit] = records
+                else:
+                    kept[limit].add({name: record for name, record in records.items() if name not in found[limit]})
+                    found[limit] |= records
+        return refused | {limit: self._mean(each) for limit, each in found.items() if limit not in refused}
+
+    def _mean(self, records: Mapping[bytes, bytes]) -> float:
+        sizes = [_Sizes(*_RECORD.unpack(records[name])) for name in self._names]
+        count = sum(each.chunks for each in sizes)
+        return sum(each.size for each in sizes) / count if count else 0.0
+
+    def _measure(
+        self, work: Callable[[_Block], Mapping[Limit, list[_Sizes] | Exception]], new: Sequence[int]
+    ) -> dict[Limit, dict[bytes, bytes] | Exception]:
+        """Return the records of some files for each limit, or the error of the first file that has one."""
+        # Not before there is something to measure: in most runs every size is in the store.
+        self._open.enter_context(sharing(self._session, self._executor, self._session.config.datasets))
+        parts = even_blocks([self._bytes[number] for number in new])
+        blocks = {_Block(tuple(self._places[number] for number in new[part.start : part.stop])): part for part in parts}
+        outcomes: dict[int, Mapping[Limit, list[_Sizes] | Exception]] = {}
+        for outcome in self._executor.map(work, list(blocks)):
+            if outcome.value is None:
+                raise (UsageError if outcome.usage else RuntimeError)(outcome.error)
+            outcomes[blocks[outcome.task].start] = outcome.value
+        made: dict[Limit, dict[bytes, bytes] | Exception] = {}
+        for start in sorted(outcomes):
+            for limit, sizes in outcomes[start].items():
+                known = made.setdefault(limit, {})
+                if isinstance(known, Exception):
+                    continue
+                if isinstance(sizes, Exception):
+                    made[limit] = sizes
+                else:
+                    names = (self._names[number] for number in new[start : start + len(sizes)])
+                    known |= {name: _RECORD.pack(*each) for name, each in zip(names, sizes, strict=True)}
+        return made
+
+    @functools.cached_property
+    def _places(self) -> list[_Place]:
+        chosen = []
+        left = _SAMPLE
+        for spec in self._session.config.datasets:
+            loaded = self._session.dataset(spec)
+            rank = {repository.name: number for number, repository in enumerate(loaded.dataset.repositories)}
+            for number in sorted(range(len(loaded.files)), key=lambda each: rank[loaded.files[each].file.repo]):
+                if left > 0:
+                    left -= loaded.files[number].size
+                    chosen.append(_Place(spec, number))
+        return chosen
+
+    @functools.cached_property
+    def _names(self) -> list[bytes]:
+        return [self._session.dataset(place.dataset).files[place.number].key for place in self._places]
+
+    @functools.cached_property
+    def _bytes(self) -> list[int]:
+        return [self._session.dataset(place.dataset).files[place.number].size for place in self._places]
+
+
+def _measured(
+    session: Session, spec: str, unit: SizeUnit, limits: Sequence[Limit], block: _Block
+) -> dict[Limit, list[_Sizes] | Exception]:
+    """Return the sizes of each file of a block under every limit; what a limit raises is its own answer."""
+    chunkers = {limit: _limited(session.chunker(spec), limit) for limit in limits}
+    made: dict[Limit, list[_Sizes] | Exception] = {limit: [] for limit in limits}
+    for place in block.places:
+        loaded = session.dataset(place.dataset)
+        file = loaded.files[place.number].file
+        source = SourceFile(file.path, loaded.read(file), file.language, file.repo)
+        units = loaded.ruler(file, unit)
+        with shared_tree():
+            for limit, sizes in made.items():
+                if isinstance(sizes, Exception):
+                    continue
+                outcome = attempt(lambda chunker: sizes_of(chunker, source, units), chunkers[limit])  # noqa: B023 - called here
+                if outcome.value is None:
+                    made[limit] = (UsageError if outcome.usage else RuntimeError)(outcome.error)
+                else:
+                    sizes.append(_Sizes(*outcome.value))
+    return made
+
+
+def _limited(chunker: Chunker, limit: Limit) -> Chunker:
+    return chunker if limit is None else with_limit(chunker, limit)
+
+
+def _inputs(chunker: Chunker, unit: SizeUnit) -> dict[str, Any]:
+    """Return what decides the sizes of a file's chunks, beside the file."""
+    return {
+        "chunker": plugin_inputs(chunker),
+        "unit": unit,
+        "versions": cutting_versions(),
+        "code": code_of("evaluation.experiment.file_sizes"),
+    }
