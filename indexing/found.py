@@ -41,10 +41,12 @@ def none_found(queries: int) -> Found:
     return Found(np.zeros((queries, 0), dtype=np.int64), np.zeros((queries, 0), dtype=np.float32))
 
 
-def table(rows: Sequence[tuple[np.ndarray, np.ndarray]], *, depth: int) -> Found:
+def table(
+    rows: Sequence[tuple[np.ndarray, np.ndarray]], *, depth: int, dtype: np.typing.DTypeLike = np.float32
+) -> Found:
     """Return the positions and scores of each query as a table of at most so many columns."""
     wide = min(max((len(positions) for positions, _ in rows), default=0), depth)
-    found = Found(np.full((len(rows), wide), -1, np.int64), np.zeros((len(rows), wide), np.float32))
+    found = Found(np.full((len(rows), wide), -1, np.int64), np.zeros((len(rows), wide), dtype))
     for row, (positions, scores) in enumerate(rows):
         found.positions[row, : len(positions)], found.scores[row, : len(positions)] = positions, scores
     return found

@@ -14,7 +14,14 @@ from scripts.verbosity import is_quiet, is_verbose, note
 if TYPE_CHECKING:
     from evaluation.experiment.progress import Progress
 
-_LABELS = {"chunk": "chunking", "embed": "embedding", "score": "searching and scoring", "levels": "chance and ceiling"}
+_LABELS = {
+    "chunk": "chunking",
+    "embed": "embedding",
+    "words": "counting words",
+    "search": "searching in parts",
+    "score": "searching and scoring",
+    "levels": "chance and ceiling",
+}
 _EVERY = 30
 """Seconds between two lines."""
 

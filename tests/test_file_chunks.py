@@ -26,7 +26,7 @@ from chunkers.syntax import shared_tree
 from chunkers.types import Chunker, Piece, SizeLimit, SourceFile
 from evaluation.config import make_config
 from evaluation.experiment import stages
-from evaluation.experiment.blocks import even_blocks
+from evaluation.experiment.blocks import Division, even_blocks
 from evaluation.experiment.chunk_table import ChunkTable, join_parts
 from evaluation.experiment.executors import Processes, Serial
 from evaluation.experiment.file_chunks import FileChunks, cut_file
@@ -270,8 +270,7 @@ def test_processes_cut_what_one_process_cuts(repository: Path, tmp_path: Path, m
     """With a block for each file, the tables and scores are those of one process and one block."""
     one = session_of(repository, tmp_path / "one")
     alone = run_experiment(one, Serial())
-    monkeypatch.setattr("evaluation.experiment.blocks.SMALLEST", 1)
-    monkeypatch.setattr("evaluation.experiment.blocks.LARGEST", 1)
+    monkeypatch.setattr("evaluation.experiment.blocks.SOURCE", Division(64, 1, 1))
     two = session_of(repository, tmp_path / "two")
     dataset = two.config.datasets[0]
     assert len(stages.chunk_blocks(two, dataset, ("cast:size=120",))) == len(walk(repository).paths) > 1

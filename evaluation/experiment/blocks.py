@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-BLOCKS = 64
-"""Tasks that a corpus becomes, so that all cores end together; a bound on their size makes more of a large one."""
-SMALLEST, LARGEST = 128_000, 4_000_000
-"""Bytes of source: below, starting a task takes longer than doing it; above, progress is rare and a kill costs much."""
+from typing import NamedTuple
 
 
-def even_blocks(sizes: Sequence[int]) -> list[range]:
-    """Return consecutive ranges of about equal sums."""
-    size = min(max(sum(sizes) // BLOCKS, SMALLEST), LARGEST)
+class Division(NamedTuple):
+    """Into how many blocks a corpus is divided, and how small and how large one may be."""
+
+    blocks: int
+    smallest: int
+    largest: int
+
+
+SOURCE = Division(64, 128_000, 4_000_000)
+"""Bytes: below, starting a task takes longer than doing it; above, progress is rare and a kill costs much."""
+ROWS = Division(16, 1_024, 32_768)
+"""Chunks that are searched at a time: what is found in each block is kept until all are searched, so there are few."""
+
+
+def even_blocks(sizes: Sequence[int], division: Division | None = None) -> list[range]:
+    """Return consecutive ranges of about equal sums; sizes are bytes of source unless they are divided otherwise."""
+    division = division or SOURCE
+    size = min(max(sum(sizes) // division.blocks, division.smallest), division.largest)
     blocks: list[range] = []
     start = held = 0
     for place, each in enumerate(sizes):

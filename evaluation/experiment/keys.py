@@ -44,6 +44,28 @@ def file_tokens_inputs() -> dict[str, Any]:
     return {"versions": {"tiktoken": package_version("tiktoken")}, "code": code_of("chunkers.sizes")}
 
 
+def file_words_inputs() -> dict[str, Any]:
+    """Return what decides the words of a file's chunks, beside the file and the chunks."""
+    texts = ("evaluation.experiment.chunk_table", "ground_truth.hidden")
+    return {"code": [code_of(name) for name in ("indexing.word_counts", *texts)]}
+
+
+def words_key(dataset: LoadedDataset, chunks: StageKey) -> StageKey:
+    """Return what decides the frequencies of the words that are asked for."""
+    inputs = {
+        "chunks": chunks.digest,
+        "queries": dataset.queries,
+        "hidden": dataset.hidden,
+        "code": code_of("evaluation.experiment.space_words"),
+    }
+    return StageKey("words", inputs)
+
+
+def part_key(ranking: StageKey, files: range) -> StageKey:
+    """Return what decides what is found in some files of a corpus."""
+    return StageKey("search", {"ranking": ranking.digest, "files": [files.start, files.stop]})
+
+
 def cutting_versions() -> dict[str, str]:
     """Return the versions of the packages that decide where files are cut and how large chunks are."""
     return {name: package_version(name) for name in ("tree-sitter", "tiktoken")} | {"grammars": GRAMMAR_PACK}

@@ -19,6 +19,9 @@ _KEY = np.dtype("S16")
 _SMALL = 1_000_000
 """Bytes of records up to which entries are always made one: opening many takes longer than reading them."""
 
+_LARGEST = 128 * 2**20
+"""Bytes of records that are made one entry at a time: they are held in memory meanwhile."""
+
 
 class _Pack(NamedTuple):
     """An entry of the store: sorted keys, and where the record of each ends."""
@@ -77,6 +80,12 @@ class Packs:
                 self._store.touch(pack.folder)
         return found
 
+    def reopen(self) -> None:
+        """Look into the entries, too, that others have written since the last look."""
+        known = {pack.folder.name for pack in self._open()}
+        new = [name for name in self._store.names(self._stage) if name not in known]
+        self._packs = [*self._open(), *self._store.read_all(self._stage, _read, new)]
+
     def add(self, records: Mapping[bytes, bytes]) -> None:
         """Keep these records as one entry."""
         if not records:
@@ -96,7 +105,8 @@ class Packs:
         """
         packs = sorted(self._store.read_all(self._stage, _read), key=lambda pack: (pack.size, pack.folder))
         held = list(accumulate((pack.size for pack in packs), initial=0))
-        count = next((n for n, pack in enumerate(packs) if pack.size > max(_SMALL, held[n])), len(packs))
+        stays = (n for n, pack in enumerate(packs) if pack.size > max(_SMALL, held[n]) or held[n + 1] > _LARGEST)
+        count = next(stays, len(packs))
         if count < 2:
             return
         merged = self._put({key: record for pack in packs[:count] for key, record in pack.items()})

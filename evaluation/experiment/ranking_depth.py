@@ -48,7 +48,7 @@ def ranks_to_keep(
     budgets: Mapping[SizeUnit, int],
     sizes: Mapping[SizeUnit, np.ndarray],
 ) -> list[int]:
-    """Return, for each ranking, the first rank at which every budget is surely spent.
+    """Return, for each ranking of some of the rows, the first rank at which every budget is surely spent.
 
     Text that was read before is free, so the sum of sizes overstates what was read; it does so at most by the
     number of chunks that hold the same byte.
@@ -56,7 +56,7 @@ def ranks_to_keep(
     folds = _most_chunks_on_a_byte(chunks, rows)
     keep = []
     for hits in found:
-        positions = rows[[hit.position for hit in hits]]
+        positions = [hit.position for hit in hits]
         last = LEAST
         for unit, budget in budgets.items():
             spent = np.cumsum(sizes[unit][positions])

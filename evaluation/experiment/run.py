@@ -26,6 +26,7 @@ from evaluation.measures.declared import own_facts
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import CellRecord, HiddenPart, Results
 from evaluation.types import CellKey
+from indexing.frequencies import Frequencies
 
 Overwrite = Literal["always", "only-missing", "only-cache"]
 """What to do with results that are in the store: make all again, only those that are missing, or none."""
@@ -150,6 +151,8 @@ def make_scores(
         todo = [cell for cell in todo if cell not in failed]
         spent = _embed(session, todo, executor, progress, failed)
         todo = [cell for cell in todo if cell not in failed]
+        blocks = _search(session, todo, executor, progress, failed)
+        todo = [cell for cell in todo if cell not in failed]
         tables = dict.fromkeys((cell.dataset, cell.chunker) for cell in cells if levels and cell not in failed)
         open_ = [pair for pair in tables if not session.store.has(session.levels_key(*pair))]
         if todo:
@@ -158,7 +161,7 @@ def make_scores(
             progress.phase("levels", len(open_))
         # Together: where there are few cells, their levels keep the other cores busy.
         broken: dict[tuple[str, ...], str] = {}
-        for outcome in executor.map(functools.partial(_score_or_levels, session, spent), [*todo, *open_]):
+        for outcome in executor.map(functools.partial(_score_or_levels, session, spent, blocks), [*todo, *open_]):
             progress.tick("score" if isinstance(outcome.task, CellKey) else "levels", 1)
             if outcome.error:
                 broken[outcome.task] = outcome.error
@@ -184,6 +187,55 @@ def _embed(
             needing = (cell for cell in todo if cell[:3] == outcome.task.corpus and _uses_vectors(session, cell))
             failed |= dict.fromkeys(needing, outcome.error)
     return spent
+
+
+def _search(
+    session: Session, todo: Sequence[CellKey], executor: Executor, progress: Progress, failed: dict[CellKey, str]
+) -> dict[CellKey, list[stages.SearchBlock]]:
+    """Search cells in blocks where there are several and others can do it; return the blocks, and note who failed."""
+    cells: dict[CellKey, list[stages.SearchBlock]] = {}
+    for cell in todo if executor.elsewhere else ():
+        blocks = [] if session.store.has(session.retrieve_key(cell)) else stages.search_blocks(session, cell)
+        if len(blocks) > 1:
+            cells[cell] = blocks
+    failed |= _count(session, list(cells), executor, progress)
+    tasks = [block for cell, blocks in cells.items() if cell not in failed for block in blocks]
+    if tasks:
+        progress.phase("search", len(tasks))
+    for outcome in executor.map(functools.partial(_search_block, session), tasks):
+        progress.tick("search", 1)
+        if outcome.error:
+            failed[outcome.task.cell] = outcome.error
+    if tasks:
+        session.file_words.merge()
+    return cells
+
+
+def _search_block(session: Session, block: stages.SearchBlock) -> None:
+    """Leave what was found in the store, where the cell's scores are made of it."""
+    stages.search_block(session, block)
+
+
+def _count(session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress) -> dict[CellKey, str]:
+    """Count the words that searches need; return the reason of each cell that must do without."""
+    pairs = dict.fromkeys(cell[:2] for cell in cells if stages.reads_words(session, cell))
+    fresh = [pair for pair in pairs if not session.store.has(session.words_key(*pair))]
+    blocks = {pair: stages.word_blocks(session, *pair) for pair in fresh}
+    if blocks:
+        progress.phase("words", sum(len(block.files) for each in blocks.values() for block in each))
+    made: dict[stages.WordBlock, Mapping[str, Frequencies]] = {}
+    broken: dict[tuple[str, ...], str] = {}
+    work = functools.partial(stages.count_block, session)
+    for outcome in executor.map(work, list(itertools.chain.from_iterable(blocks.values()))):
+        progress.tick("words", len(outcome.task.files))
+        if outcome.value is None:
+            broken[outcome.task[:2]] = outcome.error
+        else:
+            made[outcome.task] = outcome.value
+    for pair in fresh:
+        if pair not in broken:
+            stages.save_counted(session, *pair, [made.pop(block) for block in blocks[pair]])
+    return {cell: broken[cell[:2]] for cell in cells if cell[:2] in broken and stages.reads_words(session, cell)}
 
 
 def _uses_vectors(session: Session, cell: CellKey) -> bool:
@@ -223,9 +275,14 @@ def _join(session: Session, dataset: str, parts: Sequence[ChunkPart | str], chun
     stages.save_table(session, dataset, chunker, stages.join_blocks(parts))
 
 
-def _score_or_levels(session: Session, spent: Mapping[tuple[str, str, str], float], task: tuple[str, ...]) -> None:
+def _score_or_levels(
+    session: Session,
+    spent: Mapping[tuple[str, str, str], float],
+    blocks: Mapping[CellKey, Sequence[stages.SearchBlock]],
+    task: tuple[str, ...],
+) -> None:
     """Score a cell, or find what chance and perfection reach on a dataset under a chunker."""
     if isinstance(task, CellKey):
-        stages.score(session, task, embedded=spent.get(task[:3], 0.0))
+        stages.score(session, task, embedded=spent.get(task[:3], 0.0), blocks=blocks.get(task, ()))
     else:
         stages.levels(session, task[0], task[1])

@@ -1,26 +1,30 @@
-"""From a chunk table to every query's ranking, and rankings as files."""
+"""From what was found in the parts of a corpus to every query's ranking, and rankings as files."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.machine import machine
+from evaluation.experiment.part_search import Search, add_cost, queries_of
 from evaluation.experiment.ranking_depth import ranks_to_keep
-from evaluation.experiment.row_places import RowPlaces
-from evaluation.experiment.search_cost import CostMeter, header_tokens
+from evaluation.experiment.search_cost import MOST_SECONDS, header_tokens
+from evaluation.experiment.searched_part import PartCost, SearchedPart
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
 from evaluation.results.facts import CostFacts, SearchFacts, Truncation
-from indexing.embedding_cache import EmbeddingCache
-from indexing.types import Encoder, Hit, QueryBatch, Retriever, SearchSpace
+from indexing.composed import Composed
+from indexing.embedding_cache import text_keys
+from indexing.exact import VectorsOf
+from indexing.found import Found
+from indexing.types import Hit, QueryBatch, Vectors
 
 Ranking = Mapping[str, Sequence[Hit]]
 """query id → hits whose positions are rows of the chunk table."""
@@ -35,93 +39,176 @@ class Retrieved(NamedTuple):
     cost: CostFacts
 
 
-@dataclass(frozen=True)
-class Search:
-    """How rankings are made: by what, how deep, and up to which budgets they are kept."""
+def join_searched(
+    how: Search,
+    loaded: LoadedDataset,
+    chunks: ChunkTable,
+    parts: Sequence[SearchedPart],
+    *,
+    words: Mapping[str, int],
+) -> Retrieved:
+    """Rank the chunks for every query of the dataset from what was found in all parts of its search space.
 
-    retriever: Retriever
-    encoder: Encoder
-    embeddings: EmbeddingCache
-    depth: int
-    budgets: Mapping[SizeUnit, int]
-
-
-def search(how: Search, loaded: LoadedDataset, chunks: ChunkTable) -> Retrieved:
-    """Rank the chunks for every query of the dataset, each in its own search space."""
+    ``words`` has the bytes of each space's postings, where words are searched.
+    """
+    began = time.perf_counter()
     dataset = loaded.dataset
-    ranking: dict[str, Sequence[Hit]] = {}
-    seconds = {"embed": 0.0, "retrieve": 0.0}
-    lengths: list[np.ndarray] = []
-    measured: dict[str, list[float]] = {}
-    meter = CostMeter(how.retriever, how.encoder if how.retriever.uses_vectors else None, dataset.queries)
     spaces = searchable_rows(loaded, chunks)
     searchable = sum(map(len, spaces.values()))
     if dataset.scope == "all":
         spaces = {"": np.concatenate([*spaces.values(), np.zeros(0, dtype=np.int64)]).astype(np.int64)}
     sizes = {unit: visible_sizes(loaded, chunks, unit) for unit in how.budgets}
-    tokens = visible_sizes(loaded, chunks, "tokens")
-    for repo, rows in spaces.items():
-        asked = [query for query in dataset.queries if dataset.scope == "all" or query.repo == repo]
+    cost = PartCost()
+    for part in parts:
+        add_cost(cost, part.cost)
+    cost.query_seconds = {}
+    ranking: dict[str, Sequence[Hit]] = {query.id: [] for query in dataset.queries}
+    join = _Join(how, loaded, chunks, parts)
+    for space, rows in spaces.items():
+        asked = queries_of(loaded, space)
         if not asked:
             continue
-        texts = ChunkTexts(chunks, rows, loaded.visible)
-        places = RowPlaces(chunks, rows)
-        words = [query.text for query in asked]
-        started = time.perf_counter()
-        if how.retriever.uses_vectors:
-            keys = meter.keys(texts, tokens[rows] + header_tokens([chunks.headers[row] for row in rows]))
-            vectors = how.embeddings.embed(how.encoder, texts, kind="document", keys=keys)
-            space = SearchSpace(texts, vectors, places)
-            batch = QueryBatch(words, how.embeddings.embed(how.encoder, words, kind="query"))
-            if how.encoder.max_tokens is not None:
-                lengths.append(how.embeddings.token_counts(how.encoder, texts, keys=keys))
-        else:
-            space, batch = SearchSpace(texts, places=places), QueryBatch(words)
-        embedded = time.perf_counter()
-        index = meter.index(space)
-        found = index.search(batch, depth=how.depth)
+        found = join.ranked(space, asked)
         keep = ranks_to_keep(chunks, rows, found, budgets=how.budgets, sizes=sizes)
-        for query, hits, last in zip(asked, found, keep, strict=True):
-            ranking[query.id] = [Hit(int(rows[hit.position]), hit.score) for hit in hits[:last]]
-        seconds["embed"] += embedded - started
-        seconds["retrieve"] += time.perf_counter() - embedded
-        meter.time_queries(index, asked, batch, depth=how.depth)
-        for name, value in _diagnostics(how.retriever)(space, batch, depth=how.depth).items():
-            measured.setdefault(name, []).append(value)
-    for query in dataset.queries:
-        ranking.setdefault(query.id, [])
-    diagnostics = {name: float(np.mean(values)) for name, values in measured.items()}
-    truncated = _truncated(lengths, how.encoder.max_tokens)
+        for place, hits, last in zip(asked, found, keep, strict=True):
+            ranking[dataset.queries[place].id] = hits[:last]
+        cost.query_seconds |= join.timed(space, asked)
+        cost.index_bytes += words.get(space, 0)
     facts = SearchFacts(
         uses_vectors=how.retriever.uses_vectors,
-        truncated=truncated,
+        truncated=_truncated(cost),
         hidden_chunks=len(chunks) - searchable,
-        diagnostics=diagnostics,
+        diagnostics={name: float(np.mean(values)) for name, values in cost.diagnostics.items()},
     )
-    return Retrieved(ranking, facts, seconds, meter.facts(how.embeddings))
+    seconds = {"embed": cost.embed_seconds, "retrieve": cost.retrieve_seconds + time.perf_counter() - began}
+    return Retrieved(ranking, facts, seconds, _cost_facts(how, loaded, chunks, parts, cost))
 
 
-class _Diagnose(Protocol):
-    def __call__(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> Mapping[str, float]: ...
+class _Join:
+    """Puts together what was found in the parts of a search space."""
+
+    def __init__(self, how: Search, loaded: LoadedDataset, chunks: ChunkTable, parts: Sequence[SearchedPart]) -> None:
+        self._how, self._loaded, self._chunks, self._parts = how, loaded, chunks, parts
+        self._rows = np.concatenate([np.zeros(0, np.int64), *(part.rows for part in parts)])
+        self._keys = np.concatenate([part.keys for part in parts]) if parts else None
+        self._spent = 0.0
+
+    def ranked(self, space: str, asked: Sequence[int]) -> list[list[Hit]]:
+        """Return each query's hits, whose positions are rows of the chunk table."""
+        found = [each for part in self._parts if (each := part.of(space)) is not None]
+        return self._combined(found, self._batch(asked), self._vectors_of) if found else [[] for _ in asked]
+
+    def timed(self, space: str, asked: Sequence[int]) -> dict[int, float]:
+        """Return query → seconds of asking every part of a space for it alone, joining that, and embedding it."""
+        own = [part for part in self._parts if part.of(space) is not None]
+        everywhere = [place for place in asked if own and all(place in part.cost.query_seconds for part in own)]
+        batch, at = self._batch(asked), {place: number for number, place in enumerate(asked)}
+        encoder = self._how.encoder if query_embedding_timed(self._how) else None
+
+        def ask(place: int, vectors_of: VectorsOf) -> None:
+            number = at[place]
+            alone = QueryBatch([batch.texts[number]], None if batch.vectors is None else batch.vectors[[number]])
+            found = [[each.at(slice(number, number + 1)) for each in part.of(space) or ()] for part in own]
+            self._combined(found, alone, vectors_of)
+
+        seconds: dict[int, float] = {}
+        for place in everywhere:
+            if self._spent > MOST_SECONDS:
+                break
+            remembered = _remembering(self._vectors_of)
+            ask(place, remembered)  # an index has its vectors at hand: looking them up is no part of a query's time
+            if encoder is not None and not self._spent:
+                encoder.encode([batch.texts[at[place]]], kind="query")  # loads the model, which is none either
+            began = time.perf_counter()
+            if encoder is not None:
+                encoder.encode([batch.texts[at[place]]], kind="query")
+            ask(place, remembered)
+            last = time.perf_counter() - began
+            self._spent += last
+            seconds[place] = last + sum(part.cost.query_seconds[place] for part in own)
+        return seconds
+
+    def _combined(self, parts: Sequence[Sequence[Found]], batch: QueryBatch, vectors_of: VectorsOf) -> list[list[Hit]]:
+        """Return rankings from what each search has found in each part."""
+        how, retriever = self._how, self._how.retriever
+        if not isinstance(retriever, Composed) or not how.searches:
+            return parts[0][0].hits()  # the whole space was searched at once
+        joined = [
+            search.join([part[number] for part in parts], batch, vectors_of, depth=how.reach)
+            for number, search in enumerate(how.searches)
+        ]
+        return retriever.combine(joined, vectors_of, depth=how.depth)
+
+    def _batch(self, asked: Sequence[int]) -> QueryBatch:
+        texts = [self._loaded.dataset.queries[place].text for place in asked]
+        if not self._how.retriever.uses_vectors:
+            return QueryBatch(texts)
+        return QueryBatch(texts, self._how.embeddings.embed(self._how.encoder, texts, kind="query"))
+
+    def _vectors_of(self, rows: np.ndarray) -> Vectors:
+        """Return the vectors of some rows of the chunk table, from the cache."""
+        how = self._how
+        if self._keys is None:
+            raise ValueError("no part has embedded any text")
+        wanted, places = np.unique(rows, return_inverse=True)
+        keys = self._keys[np.searchsorted(self._rows, wanted)]
+        texts = ChunkTexts(self._chunks, wanted, self._loaded.visible)
+        found: Vectors = how.embeddings.embed(how.encoder, texts, kind="document", keys=keys)[places]
+        return found
 
 
-def _diagnostics(retriever: Retriever) -> _Diagnose:
-    found: _Diagnose | None = getattr(retriever, "diagnostics", None)
-    return found or _nothing
+def _remembering(vectors_of: VectorsOf) -> VectorsOf:
+    """Return the same look-up, which answers a repeated question from memory."""
+    known: dict[bytes, Vectors] = {}
+
+    def look_up(rows: np.ndarray) -> Vectors:
+        name = np.asarray(rows).tobytes()
+        if name not in known:
+            known[name] = vectors_of(rows)
+        return known[name]
+
+    return look_up
 
 
-def _nothing(space: SearchSpace, queries: QueryBatch, *, depth: int) -> dict[str, float]:  # noqa: ARG001 - as `diagnostics`
-    """Return nothing, for a retriever that measures nothing about itself."""
-    return {}
+def query_embedding_timed(how: Search) -> bool:
+    """Return whether embedding a query is part of its time."""
+    return how.retriever.uses_vectors and getattr(how.encoder, "local", False) is True
 
 
-def _truncated(lengths: Sequence[np.ndarray], window: int | None) -> Truncation | None:
+def _cost_facts(
+    how: Search, loaded: LoadedDataset, chunks: ChunkTable, parts: Sequence[SearchedPart], cost: PartCost
+) -> CostFacts:
+    """Return the cost of all spaces together; a text that several of them hold is embedded once."""
+    keys, first = np.unique(np.concatenate([text_keys([]), *(part.keys for part in parts)]), return_index=True)
+    tokens = characters = 0
+    seconds: float | None = 0.0
+    if how.retriever.uses_vectors:
+        rows = np.concatenate([np.zeros(0, np.int64), *(part.rows for part in parts)])[first]
+        shown = visible_sizes(loaded, chunks, "tokens")[rows]
+        tokens = int((shown + header_tokens([chunks.headers[row] for row in rows.tolist()])).sum())
+        characters = int(np.concatenate([np.zeros(0, np.int64), *(part.characters for part in parts)])[first].sum())
+        speed = how.embeddings.seconds_per_character(how.encoder)
+        seconds = None if speed is None else speed * characters
+    timed = list(cost.query_seconds.values())
+    return CostFacts(
+        index_bytes=None if cost.index_seconds is None else cost.index_bytes,
+        texts_embedded=len(keys),
+        tokens_embedded=tokens,
+        embed_seconds=seconds,
+        index_seconds=cost.index_seconds,
+        query_seconds_p50=float(np.quantile(timed, 0.5)) if timed else None,
+        query_seconds_p95=float(np.quantile(timed, 0.95)) if timed else None,
+        queries_timed=len(timed),
+        query_embedding_timed=bool(timed) and query_embedding_timed(how),
+        machine=machine(),
+    )
+
+
+def _truncated(cost: PartCost) -> Truncation | None:
     """Return the share of chunks and of tokens that the model cannot see; None where no model reads them."""
-    if not lengths or window is None:
+    if not cost.texts_read:
         return None
-    tokens = np.concatenate(lengths)
-    beyond = np.maximum(tokens - window, 0)
-    return Truncation(float((beyond > 0).mean()), float(beyond.sum() / max(int(tokens.sum()), 1)))
+    return Truncation(cost.texts_beyond / cost.texts_read, cost.tokens_beyond / max(cost.tokens_read, 1))
 
 
 def save_retrieved(made: Retrieved, folder: Path) -> None:

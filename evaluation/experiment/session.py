@@ -20,6 +20,7 @@ from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset
 from evaluation.experiment.packs import Packs
 from evaluation.experiment.ranking_depth import largest_budgets
 from evaluation.experiment.shared_datasets import SharedDataset
+from evaluation.experiment.space_words import query_words
 from evaluation.experiment.store import StageKey, Store
 from evaluation.measures.measure import Measure
 from evaluation.measures.registry import parse_measure, remember_measure
@@ -73,6 +74,7 @@ class Session:
         self._tables: OrderedDict[str, ChunkTable] = OrderedDict()
         self._packs: dict[tuple[str, ...], Packs] = {}
         self._chunk_keys: dict[tuple[str, str], StageKey] = {}
+        self._query_words: dict[str, Mapping[str, tuple[str, ...]]] = {}
 
     @classmethod
     def resolve(cls, config: ExperimentConfig, cache: Path, *, plugins: Mapping[str, object] | None = None) -> Session:
@@ -199,6 +201,23 @@ class Session:
         if ("tokens",) not in self._packs:
             self._packs["tokens",] = Packs(self.store, "tokens", keys.file_tokens_inputs())
         return self._packs["tokens",]
+
+    @functools.cached_property
+    def file_words(self) -> Packs:
+        """The words of the chunks of single files, whichever dataset they were in."""
+        return Packs(self.store, "counted", keys.file_words_inputs())
+
+    def query_words(self, dataset: str) -> Mapping[str, tuple[str, ...]]:
+        """Return search space → the words that the dataset's queries ask of it."""
+        if dataset not in self._query_words:
+            self._query_words[dataset] = query_words(self.dataset(dataset))
+        return self._query_words[dataset]
+
+    def words_key(self, dataset: str, chunker: str) -> StageKey:
+        """Return the key of the frequencies of the words that are asked for."""
+        return self._key(
+            ("words", dataset, chunker), lambda: keys.words_key(self.dataset(dataset), self.chunk_key(dataset, chunker))
+        )
 
     def retrieve_key(self, cell: CellKey) -> StageKey:
         """Return the key of a cell's rankings; cells that differ only in an embedder that is not used share it."""

@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 from chunkers.errors import UsageError
-from evaluation.experiment.blocks import even_blocks
+from evaluation.experiment.blocks import ROWS, even_blocks
 from evaluation.experiment.chunk_table import (
     ChunkPart,
     ChunkTable,
@@ -22,12 +24,20 @@ from evaluation.experiment.chunk_table import (
 )
 from evaluation.experiment.file_chunks import FileChunks, cut_file
 from evaluation.experiment.file_tokens import TokenCounter
+from evaluation.experiment.file_words import counted_words
+from evaluation.experiment.keys import part_key
 from evaluation.experiment.levels import Levels, chunk_levels, load_levels, save_levels
+from evaluation.experiment.part_search import PartWords, Search, search_part
 from evaluation.experiment.scoring import Scored, Scoring, load_scored, save_scored, score_ranking
-from evaluation.experiment.searching import Retrieved, Search, load_retrieved, save_retrieved, search
+from evaluation.experiment.search_cost import MOST_SECONDS
+from evaluation.experiment.searched_part import SearchedPart, load_part, save_part
+from evaluation.experiment.searching import Retrieved, join_searched, load_retrieved, save_retrieved
 from evaluation.experiment.session import Session
+from evaluation.experiment.space_words import SpaceWords, join_words, load_words, save_words
 from evaluation.experiment.store import StageKey, Store
+from evaluation.experiment.visible_chunks import SpacePart, space_parts
 from evaluation.types import CellKey
+from indexing.frequencies import Frequencies, frequencies_of
 from indexing.types import Vectors
 
 T = TypeVar("T")
@@ -143,20 +153,118 @@ def embed(session: Session, part: EmbeddingPart) -> float:
     return time.perf_counter() - started
 
 
-def retrieve(session: Session, cell: CellKey) -> Retrieved:
-    """Return every query's ranking."""
+class WordBlock(NamedTuple):
+    """Files of a dataset of which one task counts the words, as one chunker cuts them."""
 
-    def make() -> Retrieved:
-        how = Search(
-            retriever=session.retriever(cell.retriever),
-            encoder=session.encoder(cell.embedder),
-            embeddings=session.embeddings,
-            depth=session.config.depth,
-            budgets=session.budgets_read,
-        )
-        return search(how, session.dataset(cell.dataset), chunk(session, cell.dataset, cell.chunker))
+    dataset: str
+    chunker: str
+    files: range
 
-    return _stored(session.store, session.retrieve_key(cell), make=make, save=save_retrieved, load=load_retrieved)
+
+def word_blocks(session: Session, dataset: str, chunker: str) -> list[WordBlock]:
+    """Return the work of counting the words of a corpus, in blocks of about equal size."""
+    return [WordBlock(dataset, chunker, block.files) for block in chunk_blocks(session, dataset, (chunker,))]
+
+
+def count_block(session: Session, block: WordBlock) -> dict[str, Frequencies]:
+    """Return search space → how often these files hold the words that are asked of it; new counts are kept per file."""
+    loaded, chunks = session.dataset(block.dataset), chunk(session, block.dataset, block.chunker)
+    asked = session.query_words(block.dataset)
+    return {
+        part.space: frequencies_of(counted_words(session.file_words, loaded, chunks, part).counts, asked[part.space])
+        for part in space_parts(loaded, chunks, block.files)
+        if part.space in asked
+    }
+
+
+def words(session: Session, dataset: str, chunker: str) -> Mapping[str, SpaceWords]:
+    """Return what is known of the words of each search space."""
+
+    def make() -> Mapping[str, SpaceWords]:
+        counted = [count_block(session, block) for block in word_blocks(session, dataset, chunker)]
+        session.file_words.merge()
+        return join_words(counted, session.query_words(dataset))
+
+    key = session.words_key(dataset, chunker)
+    return _stored(session.store, key, make=make, save=save_words, load=load_words)
+
+
+def save_counted(session: Session, dataset: str, chunker: str, counted: Sequence[Mapping[str, Frequencies]]) -> None:
+    """Put the frequencies of a corpus that was counted in blocks into the store."""
+    made = join_words(counted, session.query_words(dataset))
+    session.store.put(session.words_key(dataset, chunker), lambda folder: save_words(made, folder))
+
+
+def reads_words(session: Session, cell: CellKey) -> bool:
+    """Return whether a cell's search needs the words of its chunks."""
+    return _search(session, cell).reads("words")
+
+
+class SearchBlock(NamedTuple):
+    """Files that one task searches for a cell."""
+
+    cell: CellKey
+    files: range
+    of: int
+    """Blocks of the cell."""
+
+
+def search_blocks(session: Session, cell: CellKey) -> list[SearchBlock]:
+    """Return the work of searching a cell, in blocks of about equal size; one where the retriever cannot be split."""
+    chunks = chunk(session, cell.dataset, cell.chunker)
+    rows = np.bincount(chunks.columns["file"], minlength=len(chunks.files)).tolist()
+    splits = bool(_search(session, cell).searches)
+    blocks = even_blocks(rows, ROWS) if splits and rows else [range(len(chunks.files))]
+    return [SearchBlock(cell, files, len(blocks)) for files in blocks]
+
+
+def search_block(session: Session, block: SearchBlock) -> SearchedPart:
+    """Return what was found in these files; where they are one of several blocks, it is kept until they are joined."""
+    cell = block.cell
+    loaded, chunks = session.dataset(cell.dataset), chunk(session, cell.dataset, cell.chunker)
+
+    def part_words(part: SpacePart) -> PartWords:
+        known = words(session, cell.dataset, cell.chunker)[part.space].frequencies
+        session.file_words.reopen()  # others may have counted them
+        return PartWords(counted_words(session.file_words, loaded, chunks, part), known)
+
+    def make() -> SearchedPart:
+        parts = space_parts(loaded, chunks, block.files)
+        most = MOST_SECONDS / block.of
+        return search_part(_search(session, cell), loaded, chunks, parts, words=part_words, most_seconds=most)
+
+    if block.of == 1:
+        return make()
+    key = part_key(session.retrieve_key(cell), block.files)
+    return _stored(session.store, key, make=make, save=save_part, load=load_part)
+
+
+def retrieve(session: Session, cell: CellKey, *, blocks: Sequence[SearchBlock] = ()) -> Retrieved:
+    """Return every query's ranking; ``blocks`` are those in which a run has searched the cell already."""
+    key = session.retrieve_key(cell)
+    found = session.store.get(key, load_retrieved)
+    if found is not None:
+        return found
+    how = _search(session, cell)
+    loaded, chunks = session.dataset(cell.dataset), chunk(session, cell.dataset, cell.chunker)
+    known = words(session, cell.dataset, cell.chunker) if how.reads("words") else {}
+    sizes = {space: each.nbytes for space, each in known.items()}
+    blocks = blocks or search_blocks(session, cell)
+    made = join_searched(how, loaded, chunks, [search_block(session, block) for block in blocks], words=sizes)
+    session.store.put(key, lambda folder: save_retrieved(made, folder))
+    for block in blocks:
+        session.store.drop(part_key(key, block.files))  # what was found in parts is in the whole now
+    return made
+
+
+def _search(session: Session, cell: CellKey) -> Search:
+    return Search(
+        retriever=session.retriever(cell.retriever),
+        encoder=session.encoder(cell.embedder),
+        embeddings=session.embeddings,
+        depth=session.config.depth,
+        budgets=session.budgets_read,
+    )
 
 
 class CellScores(NamedTuple):
@@ -166,11 +274,15 @@ class CellScores(NamedTuple):
     seconds: Mapping[str, float]
 
 
-def score(session: Session, cell: CellKey, *, embedded: float = 0.0) -> CellScores:
-    """Return the per-query scores and what stands beside them; ``embedded`` are the seconds spent on vectors before."""
+def score(session: Session, cell: CellKey, *, embedded: float = 0.0, blocks: Sequence[SearchBlock] = ()) -> CellScores:
+    """Return the per-query scores and what stands beside them.
+
+    ``embedded`` are the seconds spent on vectors before, ``blocks`` those in which the cell was searched.
+    """
 
     def make() -> CellScores:
-        chunks, retrieved = chunk(session, cell.dataset, cell.chunker), retrieve(session, cell)
+        chunks = chunk(session, cell.dataset, cell.chunker)
+        retrieved = retrieve(session, cell, blocks=blocks)
         started = time.perf_counter()
         scored = score_ranking(
             _scoring(session, cell.embedder), session.dataset(cell.dataset), chunks, retrieved.ranking

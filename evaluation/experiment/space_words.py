@@ -1,0 +1,65 @@
+"""The frequencies of the words that queries ask for, one set for each search space."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.experiment.loaded_dataset import LoadedDataset
+from indexing.code_words import code_words
+from indexing.encoders.texts import readable
+from indexing.frequencies import Frequencies, total
+
+
+class SpaceWords(NamedTuple):
+    """What is known of the words of a search space."""
+
+    frequencies: Frequencies
+    """Of the words that are asked for."""
+    nbytes: int
+    """What the postings of all its words take."""
+
+
+def query_words(loaded: LoadedDataset) -> dict[str, tuple[str, ...]]:
+    """Return search space → the words that are asked of it."""
+    found: dict[str, dict[str, None]] = {}
+    for query in loaded.dataset.queries:
+        space = found.setdefault("" if loaded.dataset.scope == "all" else query.repo, {})
+        space |= dict.fromkeys(code_words(readable(query.text)))
+    return {space: tuple(words) for space, words in found.items()}
+
+
+def join_words(
+    parts: Sequence[Mapping[str, Frequencies]], words: Mapping[str, tuple[str, ...]]
+) -> dict[str, SpaceWords]:
+    """Return what is known of each space from what its parts have counted."""
+    made = {}
+    for space, asked in words.items():
+        whole = total((part[space] for part in parts if space in part), asked)
+        made[space] = SpaceWords(whole._replace(vocabulary=whole.vocabulary[:0]), whole.nbytes)
+    return made
+
+
+def save_words(spaces: Mapping[str, SpaceWords], folder: Path) -> None:
+    """Write the frequencies as JSON."""
+    told = {
+        space: [known.nbytes, *known.frequencies[2:5], known.frequencies.words, known.frequencies.holding.tolist()]
+        for space, known in spaces.items()
+    }
+    (folder / "words.json").write_text(json.dumps(told), "utf-8")
+
+
+def load_words(folder: Path) -> dict[str, SpaceWords]:
+    """Read what `save_words` wrote."""
+    made = {}
+    for space, (nbytes, texts, length, pairs, words, holding) in json.loads(
+        (folder / "words.json").read_text("utf-8")
+    ).items():
+        counts = np.array(holding, dtype=np.int64)
+        # Of the words that nobody asks for only their size is kept.
+        made[space] = SpaceWords(Frequencies(tuple(words), counts, texts, length, pairs, np.zeros(0)), nbytes)
+    return made
