@@ -54,6 +54,9 @@ def test_what_is_written_is_read_back(results: Results, tmp_path: Path) -> None:
         # By their text, since a number that is undefined is not equal to itself.
         assert repr(getattr(read, name)) == repr(getattr(results, name)), name
     assert dict(read.texts) == dict(results.texts)
+    assert results.files
+    assert results.cuts
+    assert (read.files, read.cuts, read.hidden) == (results.files, results.cuts, results.hidden)
     for one, other in zip(results.cells, read.cells, strict=True):
         assert _same_arrays(one, other)
         for name in ("key", "status", "reason", "chunks", "search", "judgements", "measures", "seconds", "hits"):
