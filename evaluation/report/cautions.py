@@ -89,8 +89,8 @@ def _gold_shape(view: View) -> Iterator[str]:
 
 def _main_language(view: View) -> Iterator[str]:
     shares = view.dataset.details.get("languages") if view.dataset else None
-    if not isinstance(shares, dict) or not shares:
-        return
+    if not isinstance(shares, dict) or not shares or not all(isinstance(share, dict) for share in shares.values()):
+        return  # what a dataset says of itself is its own: only mined ones know the shares
     main = max(shares, key=lambda language: shares[language].get("code_share", 0.0))
     count = sum(query.language == main for query in view.queries)
     if count < _FEW:

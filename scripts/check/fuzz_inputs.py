@@ -219,7 +219,9 @@ def _tables() -> Iterator[Target]:
             for name, good in lines.items():
                 (folder / name).write_bytes(data if name == part else good)
             loaded = Beir(path=str(folder)).load()
-            return [list(each.files()) for each in loaded.repositories]
+            for each in loaded.repositories:
+                list(each.files())
+            return loaded
 
         return reading
 
