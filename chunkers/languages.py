@@ -266,6 +266,10 @@ PARSE_SECONDS_PER_MB = 8.0
 """Processor time that a file may take to parse. Source code takes a hundredth of it; but most grammars have texts of a
 few kilobytes that take hours."""
 
+ENDLESS_LAST_LINE = {"perl": b"#"}
+"""What may not be on a last line that has no line break: the grammar's scanner would never return, and no limit of time
+is looked at inside a scanner. Perl's waits for the end of a comment's line."""
+
 LARGEST_PARSED = {"svelte": 20_000}
 """Bytes up to which a file is parsed, for grammars whose time grows with the square of the length on some texts."""
 
@@ -302,8 +306,21 @@ def parser(language: str) -> Parser:
     return Parser(grammar(language))
 
 
+def is_endless(language: str, data: bytes) -> bool:
+    """Return whether the grammar would never return from the text."""
+    mark = ENDLESS_LAST_LINE.get(language)
+    return mark is not None and data.find(mark, data.rfind(b"\n") + 1) >= 0
+
+
 def syntax_tree(language: str, data: bytes, *, seconds: float | None = None) -> Tree | None:
     """Return the tree of a text, or None where its grammar takes too long for it."""
+    if is_endless(language, data):
+        log.warning(
+            "a text of %s bytes ends in a line that the %s grammar never leaves: it is read without",
+            len(data),
+            language,
+        )
+        return None
     allowed = PARSE_SECONDS + PARSE_SECONDS_PER_MB * len(data) / 1e6 if seconds is None else seconds
     made = parser(language)
     until = time.thread_time() + allowed

@@ -13,7 +13,9 @@ from types import ModuleType
 from typing import Any
 
 from chunkers.errors import UsageError
+from chunkers.input_files import read_input
 
+_LARGEST_SOURCE = 16 * 2**20
 _PREFIX = "chunkbench_file_"
 """Modules that come from plug-in files; the rest of their names says which file, and which state of it."""
 
@@ -36,7 +38,7 @@ def load_file(path: Path) -> ModuleType:
     """Return the module that the file makes; the same bytes at the same place are run once."""
     path = path.expanduser().resolve()
     try:
-        source = path.read_bytes()
+        source = read_input(path, largest=_LARGEST_SOURCE)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     digest = hashlib.sha256(source).hexdigest()[:16]

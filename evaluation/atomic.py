@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from chunkers.input_files import open_input
 
 
 def replace_text(file: Path, text: str) -> Path:
@@ -16,17 +20,45 @@ def replace_text(file: Path, text: str) -> Path:
 
 
 def replace_lines(file: Path, lines: Iterable[str]) -> Path:
-    """Replace the file by lines that are written as they come; each ends itself."""
-    handle, draft = tempfile.mkstemp(prefix=".draft-", dir=file.parent)
+    """Replace the file by lines that are written as they come; each ends itself. A killed writer's draft is removed."""
+    _remove_abandoned(file)
+    handle, draft = _draft_of(file)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
             out.writelines(lines)
-        # mkstemp makes a file for its owner only.
-        Path(draft).chmod(0o644)
-        Path(draft).replace(file)
+            out.flush()
+            # mkstemp makes a file for its owner only.
+            draft.chmod(0o644)
+            draft.replace(file)  # while it is held: nobody may take it for abandoned
     finally:
-        Path(draft).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
     return file
+
+
+def _draft_of(file: Path) -> tuple[int, Path]:
+    """Make a file beside this one that is held as long as its writer lives."""
+    import fcntl
+
+    while True:
+        handle, draft = tempfile.mkstemp(prefix=_draft_prefix(file), dir=file.parent)
+        with contextlib.suppress(OSError):  # some disks have no locks; nothing is removed there
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle, Path(draft)
+        os.close(handle)  # it was removed before it was held
+
+
+def _remove_abandoned(file: Path) -> None:
+    import fcntl
+
+    for left in file.parent.glob(f"{glob.escape(_draft_prefix(file))}????????"):
+        with contextlib.suppress(OSError), left.open("rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
+
+
+def _draft_prefix(file: Path) -> str:
+    return f".draft-{file.name[:60]}-"
 
 
 @contextmanager
@@ -44,7 +76,7 @@ def held(folder: Path) -> Iterator[None]:
 
 def checksum(file: Path) -> str:
     """Return the SHA-256 of the file's bytes."""
-    with file.open("rb") as handle:
+    with open_input(file) as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 

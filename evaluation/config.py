@@ -11,12 +11,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from chunkers.errors import UsageError
+from chunkers.input_files import read_text_input
 from chunkers.plain_text import one_line
 from chunkers.plugins import Spec, nearest
 from evaluation.prices import check_prices
 from evaluation.run_options import RunOptions
 from evaluation.statistics.types import TestName, Weight
 
+_LARGEST_FILE = 16 * 2**20
 DEFAULT_CHUNKERS = ("cast", "recursive", "fixed-lines:lines=50")
 DEFAULT_SIZE = "fixed-lines:lines=50"
 """The default chunkers are given the limits at which their mean chunk sizes are that of this one."""
@@ -174,7 +176,7 @@ def measures_at(cutoffs: Sequence[int]) -> list[str]:
 def load_config(path: Path, **overrides: object) -> ExperimentConfig:
     """Return the experiment that a TOML file describes, with options from the command line on top."""
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
+        found = tomllib.loads(read_text_input(path, largest=_LARGEST_FILE))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # nested too deeply, or a number of thousands of digits

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.input_files import LARGEST_INPUT, read_input
 
 Judgements = dict[str, dict[str, float]]
 """query id → document id → grade."""
@@ -23,7 +24,6 @@ Judgements = dict[str, dict[str, float]]
 _GZIP = b"\x1f\x8b"
 _RANK = re.compile(r"[+-]?[0-9]{1,18}\Z")
 _LARGEST_GRADE = 1e9
-_LARGEST_FILE = 4 * 2**30
 
 
 class _Row(NamedTuple):
@@ -93,12 +93,12 @@ def _rows(path: Path, form: str) -> Iterator[_Row]:
 
 def _text(path: Path) -> str:
     try:
-        data = path.read_bytes()
+        data = read_input(path)
         if data.startswith(_GZIP):
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-                data = packed.read(_LARGEST_FILE + 1)
-            if len(data) > _LARGEST_FILE:
-                raise UsageError(f"{path}: unpacks to over {_LARGEST_FILE // 2**30} GB: it is no TREC file")
+                data = packed.read(LARGEST_INPUT + 1)
+            if len(data) > LARGEST_INPUT:
+                raise UsageError(f"{path}: unpacks to over {LARGEST_INPUT // 2**30} GB: it is no TREC file")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UsageError(f"{path}: cannot be decompressed ({error}): make the file again") from error
     except OSError as error:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.input_files import read_text_input
 from chunkers.plain_text import one_line
 from chunkers.plugins import nearest
 from ground_truth.problems import RowProblemError, Skips
@@ -144,7 +145,7 @@ def annotations_of(rows: Sequence[Row]) -> tuple[Annotation, ...]:
 
 def _lines(path: Path) -> list[tuple[int, str]]:
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_text_input(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}): give the path of a JSON Lines file") from None
     except UnicodeDecodeError as error:

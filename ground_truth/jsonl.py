@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.input_files import read_text_input
 from chunkers.plain_text import one_line
 
 _ROWS_AT_ONCE = 256
@@ -71,7 +72,7 @@ def _lines(path: Path) -> Iterator[Record]:
 
 def _json(path: Path) -> Iterator[Record]:
     try:
-        value = parse_json(path.read_text("utf-8-sig"))
+        value = parse_json(read_text_input(path))
     except ValueError as error:
         raise UsageError(f"{path} is not JSON: {one_line(str(error), limit=100)}") from None
     if not isinstance(value, list):

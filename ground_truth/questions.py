@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.input_files import read_text_input
 from ground_truth.jsonl import read_records
 
 
@@ -34,7 +35,7 @@ def read_questions(path: Path) -> list[AskedQuestion]:
 
 def _plain_lines(path: Path) -> list[AskedQuestion]:
     try:
-        lines = path.read_text("utf-8-sig").split("\n")
+        lines = read_text_input(path).split("\n")
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}): give a file with one question per line") from None
     except UnicodeDecodeError as error:

@@ -153,6 +153,15 @@ def test_a_text_that_a_grammar_does_not_get_through_is_cut_as_text() -> None:
     assert time.process_time() - began < 20  # hours without the limit
 
 
+def test_a_comment_on_the_last_line_of_perl_is_no_endless_loop() -> None:
+    """Its scanner looks for the end of that line and never for the end of the file; such a file is cut as text."""
+    source = SourceFile("a.pl", b"my $x = 1;\ncall# now", "perl")
+    assert "never leaves its last line" in (Cast(size=10).fallback(source) or "")
+    assert b"".join(source.data[piece.start : piece.end] for piece in Cast(size=10).split(source)) == source.data
+    for whole in (source.data + b"\n", b"# a\nmy $x = 1;"):
+        assert Cast(size=10).fallback(SourceFile("a.pl", whole, "perl")) is None
+
+
 def test_a_parser_that_was_stopped_by_the_clock_goes_on() -> None:
     """Only processor time counts, so that a busy machine cuts as an idle one does."""
     tree = syntax_tree("python", b"a = (1, 2)\n" * 20_000, seconds=30)

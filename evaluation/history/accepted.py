@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from chunkers.bounded_json import parse_json
+from chunkers.input_files import read_input
 from evaluation.history.folder import History
 
 
@@ -33,7 +34,7 @@ def accept(history: History, *, run: int, who: str, why: str, now: datetime) -> 
     made = Acceptance(run, who, why, now.isoformat(timespec="seconds"))
     line = json.dumps(made._asdict(), ensure_ascii=False) + "\n"
     file = history.root / "accepted.jsonl"
-    if file.exists() and not file.read_bytes().endswith(b"\n"):
+    if file.exists() and not read_input(file).endswith(b"\n"):
         # A line that was cut off must not swallow this one.
         line = "\n" + line
     # One write to a file opened for appending: two people who accept at once leave two whole lines.
@@ -50,7 +51,7 @@ def acceptances(history: History) -> Acceptances:
     """Return who accepted what; the last one that can be read is in force."""
     file = history.root / "accepted.jsonl"
     given, damaged = [], []
-    lines = file.read_bytes().splitlines() if file.exists() else []
+    lines = read_input(file).splitlines() if file.exists() else []
     for place, line in enumerate(lines, start=1):
         if not line.strip():
             continue

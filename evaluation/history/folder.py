@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.input_files import read_text_input
 from evaluation.atomic import checksum, sync
 from evaluation.history.record import RunRecord
 from evaluation.results.folder import read_results
@@ -69,8 +70,8 @@ class History:
             known = ", ".join(map(str, self.numbers()[-8:])) or "none"
             raise UsageError(f"{self.root} has no run {number}; the newest are: {known}")
         try:
-            found = RunRecord.from_json(file.read_text("utf-8"))
-        except (OSError, ValueError) as error:
+            found = RunRecord.from_json(read_text_input(file))
+        except (OSError, ValueError, UsageError) as error:
             raise DamagedRunError(f"{file} is damaged and run {number} is skipped: {error}") from None
         if found.number != number:
             raise DamagedRunError(f"{file} is damaged and run {number} is skipped: it says that it is {found.number}")
@@ -92,7 +93,7 @@ class History:
         for name in names or record.files:
             try:
                 same = checksum(folder / name) == record.files.get(name)
-            except OSError as error:
+            except (OSError, UsageError) as error:
                 raise DamagedRunError(f"{folder / name} is gone: run {record.number} is skipped ({error})") from None
             if not same:
                 raise DamagedRunError(f"{folder / name} is damaged: run {record.number} is skipped")

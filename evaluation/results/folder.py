@@ -16,6 +16,7 @@ import numpy as np
 
 from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.input_files import read_text_input
 from chunkers.plain_text import one_line
 from chunkers.writable import is_writable
 from evaluation.atomic import held
@@ -51,8 +52,8 @@ def check_output(folder: Path, *, config: ExperimentConfig, shard: str | None = 
             raise UsageError(f"{folder} holds other files and no results.json: name an empty folder with --out")
         return
     try:
-        held = parse_json(marker.read_text("utf-8"))["config"]
-    except (ValueError, KeyError, TypeError):
+        held = parse_json(read_text_input(marker))["config"]
+    except (OSError, ValueError, KeyError, TypeError):
         raise UsageError(f"{marker} is not readable: move {folder} away or name another folder with --out") from None
     if held != json.loads(json.dumps(config_json(config, shard))):
         raise UsageError(f"{folder} holds the results of another experiment: name another folder with --out")
@@ -129,20 +130,18 @@ def read_results(folder: Path, *, rankings: bool = False) -> Results:
 
 
 def _read(folder: Path, *, rankings: bool) -> Results:
-    import pyarrow.parquet as pq
-
     marker = folder / "results.json"
     if not marker.is_file():
         raise UsageError(f"{folder} holds no results.json: name a folder that `chunkbench compare --out` wrote")
     try:
-        found = parse_json(marker.read_text("utf-8"))
+        found = parse_json(read_text_input(marker))
         version = found["version"]
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{marker} is not a results file: run the comparison again") from None
     if version != VERSION:
         raise UsageError(f"{marker} has version {one_line(str(version), limit=40)}; this chunkbench reads {VERSION}")
     present = [name for name in _LATER if (folder / f"{name}.parquet").exists()]
-    tables = {name: pq.read_table(folder / f"{name}.parquet") for name in (*_TABLES, *present)}
+    tables = {name: _read_table(folder / f"{name}.parquet") for name in (*_TABLES, *present)}
     queries = tuple(
         QueryRecord(
             dataset=row["dataset"],
@@ -180,6 +179,14 @@ def _read(folder: Path, *, rankings: bool) -> Results:
         files=shown_files(tables["files"]) if "files" in tables else {},
         cuts=shown_cuts(tables["cuts"]) if "cuts" in tables else {},
     )
+
+
+def _read_table(file: Path) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    if not file.is_file():
+        raise FileNotFoundError(f"{file.name} is not there")
+    return pq.read_table(file)
 
 
 def _hidden_parts(texts: Mapping[str, list[Any]]) -> dict[tuple[str, str], tuple[HiddenPart, ...]]:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.input_files import open_input
 from chunkers.plain_text import one_line
 from evaluation.spans.rows import SpanRow, TrajectoryRow, explain
 from ground_truth.annotations import Problems
@@ -46,7 +47,7 @@ class RowProblems(Problems):
 def read_rows(path: Path, problems: RowProblems) -> Iterator[NumberedRow]:
     """Yield the rows; each view of a trajectory is a row with its place as rank."""
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             number = 0
             while line := file.readline(LONGEST_ROW + 1):
                 number += 1

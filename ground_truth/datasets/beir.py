@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.input_files import read_text_input
 from chunkers.languages import known_languages
 from ground_truth.documents import Documents, open_documents
 from ground_truth.jsonl import read_records
@@ -94,7 +95,7 @@ def _read_qrels(path: Path) -> Iterator[_Judgement]:
     if not path.is_file():
         raise UsageError(f"{path} is not there: choose another split=")
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_text_input(path)
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
     for number, line in enumerate(text.split("\n"), 1):

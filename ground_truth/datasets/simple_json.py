@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.input_files import read_text_input
 from chunkers.plugins import nearest
 from chunkers.sources import Folder, walk
 from ground_truth.lines import FileLines
@@ -81,7 +82,7 @@ class SimpleJson:
 
 def _read(path: Path) -> _Set:
     try:
-        content = _Set.model_validate(parse_json(path.read_text("utf-8-sig")))
+        content = _Set.model_validate(parse_json(read_text_input(path)))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except ValidationError as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chunkers.contract import file_problems
-from chunkers.languages import known_languages
+from chunkers.languages import grammar, known_languages
 from chunkers.registry import CHUNKERS
 from chunkers.splitting import chunk_file
 from chunkers.types import Chunker, SourceFile
@@ -62,9 +62,9 @@ def cases(count: int, *, first: int = 0) -> list[Case]:
 
 
 def source_of(case: Case, *, seed: int, examples: Sequence[bytes]) -> SourceFile:
-    """Return the case's file: noise, brackets, another language's text, or one that is spoiled."""
+    """Return the case's file: noise, brackets, the grammar's own words, or a spoiled text of any language."""
     rng = random.Random(f"{seed} {case.number}")  # noqa: S311 - tests, not secrets
-    way = rng.randrange(5)
+    way = rng.randrange(6)
     if way == 0:
         data = rng.randbytes(rng.choice((1, 10, 200, 2_000)))
     elif way == 1:
@@ -73,10 +73,21 @@ def source_of(case: Case, *, seed: int, examples: Sequence[bytes]) -> SourceFile
         data = rng.choice((b"(", b"{", b"[", b"<a>", b"/*", b'"', b"if x:\n ", b"#if\n", b"a.")) * rng.choice(
             (50, 1_500)
         )
+    elif way == 3:
+        data = _own_words(case.language, rng)
     else:
         data = spoiled(rng.choice(examples), rng)
         data = data[:20_000]
     return SourceFile(f"case.{case.language}", data, case.language)
+
+
+def _own_words(language: str, rng: random.Random) -> bytes:
+    """Return words of the language without its sense: they lead deeper into a grammar than any noise."""
+    known = grammar(language)
+    fixed = [number for number in range(known.node_kind_count) if not known.node_kind_is_named(number)]
+    words = [*filter(None, map(known.node_kind_for_id, fixed)), *"a0 \n\t\"'#/\\é(){}<>=\0"]
+    few = rng.sample(words, min(rng.choice((3, 8, 60)), len(words)))
+    return rng.choice(("", " ")).join(rng.choices(few, k=rng.choice((2, 5, 12, 40, 200)))).encode()
 
 
 def run_cases(todo: Sequence[Case], *, seed: int, examples: Sequence[bytes]) -> Iterator[tuple[Case, str]]:

@@ -1,0 +1,47 @@
+"""Files that a user names: regular ones only, and of a bounded size, so that reading them ends."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from chunkers.errors import UsageError
+
+LARGEST_INPUT = 4 * 2**30
+"""Bytes of a file that is read whole."""
+
+
+def open_input(path: Path) -> BinaryIO:
+    """Open a file to read its bytes; raise for a pipe, a device or a socket, which may have no end."""
+    # Without O_NONBLOCK, a pipe that nobody writes to is waited for before it can be told from a file.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise UsageError(f"{path} is a pipe or a device, not a file: save what it gives as a file, and name that")
+
+
+def read_input(path: Path, *, largest: int = LARGEST_INPUT) -> bytes:
+    """Return the bytes of a file; raise for one that is larger than any of its kind, and for what is no file."""
+    with open_input(path) as file:
+        _check_size(path, file, largest)
+        return file.read()
+
+
+def read_text_input(path: Path, *, largest: int = LARGEST_INPUT) -> str:
+    r"""Return the text of a UTF-8 file, as `read_input` does its bytes; every line ends with \n."""
+    with open_input(path) as file, io.TextIOWrapper(file, "utf-8-sig") as text:
+        _check_size(path, file, largest)
+        return text.read()
+
+
+def _check_size(path: Path, file: BinaryIO, largest: int) -> None:
+    if os.fstat(file.fileno()).st_size > largest:
+        raise UsageError(f"{path} has over {largest:,} bytes: is it the right file?")
