@@ -7,7 +7,6 @@ import io
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
 
 from chunkers.errors import UsageError
 
@@ -15,7 +14,7 @@ LARGEST_INPUT = 4 * 2**30
 """Bytes of a file that is read whole."""
 
 
-def open_input(path: Path) -> BinaryIO:
+def open_input(path: Path) -> io.BufferedReader:
     """Open a file to read its bytes; raise for a pipe, a device or a socket, which may have no end."""
     # Without O_NONBLOCK, a pipe that nobody writes to is waited for before it can be told from a file.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -42,6 +41,6 @@ def read_text_input(path: Path, *, largest: int = LARGEST_INPUT) -> str:
         return text.read()
 
 
-def _check_size(path: Path, file: BinaryIO, largest: int) -> None:
+def _check_size(path: Path, file: io.BufferedReader, largest: int) -> None:
     if os.fstat(file.fileno()).st_size > largest:
         raise UsageError(f"{path} has over {largest:,} bytes: is it the right file?")

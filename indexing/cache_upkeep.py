@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.input_files import read_text_input
 from chunkers.plugins import nearest
 from indexing.embedding_cache import locked
 from indexing.shards import Shard, disk_error, packed, read_shard, replace_shard, salvage, shard_paths
@@ -147,8 +148,8 @@ def _group(path: Path) -> Group:
 
 def _note(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(read_text_input(path))
+    except (UsageError, OSError, ValueError, RecursionError):
         return {}  # the vectors are found by the folder's name; the note is for people
     return found if isinstance(found, dict) else {}
 

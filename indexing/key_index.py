@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from chunkers.errors import UsageError
+from chunkers.input_files import open_input
 from chunkers.sharing import share
 from indexing.shards import HEADER_BYTES, KEY_BYTES, Shard, block_at, index_path, read_shard
 
@@ -67,7 +69,7 @@ def shard_with(path: Path, keys: np.ndarray) -> Shard | None:
 def _read(path: Path) -> _Index | None:
     """Return the index of a shard, or None where there is none, or one of another shard."""
     try:
-        with index_path(path).open("rb") as file, path.open("rb") as shard:
+        with open_input(index_path(path)) as file, open_input(path) as shard:
             head = file.read(_HEADER.size)
             size = os.fstat(file.fileno()).st_size
             magic, covered, rows, last, check = _HEADER.unpack(head)
@@ -80,7 +82,7 @@ def _read(path: Path) -> _Index | None:
             keys = np.memmap(file, dtype=_KEY, mode="r", offset=_HEADER.size, shape=(rows,))
             offset = _HEADER.size + rows * KEY_BYTES
             return _Index(covered, keys, np.memmap(file, dtype="<i8", mode="r", offset=offset, shape=(rows,)))
-    except (OSError, struct.error):
+    except (OSError, UsageError, struct.error):
         return None
 
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.input_files import open_input
 from chunkers.sharing import share
 from indexing.types import Vectors
 
@@ -101,7 +102,7 @@ def read_shard(path: Path, *, start: int = 0) -> Shard | None:
     With ``start``, its blocks are those from this offset on.
     """
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             size = os.fstat(file.fileno()).st_size
             data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
     except FileNotFoundError:

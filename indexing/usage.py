@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from chunkers.errors import UsageError
+from chunkers.input_files import open_input
 
 _FILE = "usage.jsonl"
 _LARGEST = 2**53
@@ -29,7 +33,9 @@ class Use(NamedTuple):
 def note_use(group: Path, use: Use) -> None:
     """Add a line; a read-only or full cache only keeps no record of its use, the vectors are safe."""
     try:
-        with (group / _FILE).open("a", encoding="utf-8") as log:
+        # A pipe in its place is not waited for.
+        handle = os.open(group / _FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
+        with os.fdopen(handle, "a", encoding="utf-8") as log:
             log.write(json.dumps(use._asdict()) + "\n")
     except OSError:
         return
@@ -38,11 +44,11 @@ def note_use(group: Path, use: Use) -> None:
 def uses(group: Path) -> Iterator[Use]:
     """Yield the calls that are written down; a line that a crash has cut, or a hand has edited, is passed over."""
     try:
-        with (group / _FILE).open("rb") as log:
+        with open_input(group / _FILE) as log:
             for line in log:
                 if use := _parsed(line):
                     yield use
-    except OSError:
+    except (OSError, UsageError):
         return
 
 

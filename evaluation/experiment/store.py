@@ -19,6 +19,8 @@ from typing import Any, NamedTuple, TypeVar
 from zipfile import BadZipFile
 
 from chunkers.errors import UsageError
+from chunkers.input_files import open_input
+from chunkers.plain_text import one_line
 from chunkers.sharing import share
 from evaluation.atomic import checksum, sync
 
@@ -28,7 +30,8 @@ _MANIFEST = "manifest.json"
 _DRAFT = ".draft-"
 _LARGEST_MANIFEST = 64 * 2**20
 # Whatever is wrong with a file of the store ends in one of these; a bug in a stage would too, and is then a miss.
-_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, EOFError, BadZipFile)
+_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, EOFError, BadZipFile,
+               UsageError)  # fmt: skip
 _ABANDONED = 86_400
 """Seconds after which a draft is nobody's."""
 
@@ -223,7 +226,7 @@ def _verify(folder: Path) -> None:
     """Raise unless the entry is the one that its folder's name promises, and its files are those that were written."""
     manifest = _read_manifest(folder)
     if manifest.digest != folder.name or manifest.stage != folder.parent.name:
-        raise ValueError(f"it is the entry {manifest.stage[:40]}/{manifest.digest[:40]}")
+        raise ValueError(f"it is the entry {one_line(f'{manifest.stage}/{manifest.digest}', limit=100)}")
     held = {file.name for file in folder.iterdir() if not file.name.startswith(".")} - {_MANIFEST}
     if held != manifest.files.keys():
         raise ValueError(f"its files are {', '.join(sorted(held)) or 'none'}")
@@ -233,7 +236,7 @@ def _verify(folder: Path) -> None:
 
 
 def _read_manifest(folder: Path) -> _Manifest:
-    with (folder / _MANIFEST).open("rb") as file:
+    with open_input(folder / _MANIFEST) as file:
         text = file.read(_LARGEST_MANIFEST + 1)
     found = json.loads(text)
     if len(text) > _LARGEST_MANIFEST or not isinstance(found, dict) or found.get("version") != 1:
