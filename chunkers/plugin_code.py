@@ -19,6 +19,8 @@ _MADE |= {"__annotations__", "__annotate_func__", "__annotations_cache__", "__st
 """Attributes of a class that Python makes from the others, or whose text differs from process to process."""
 
 
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Fields in which statements, or what holds them, stand."""
 _OURS = frozenset({"chunkers", "indexing", "ground_truth", "evaluation"})
 
 
@@ -83,7 +85,7 @@ def _imports(module: str, file: Path) -> tuple[str, ...]:
 
 
 def _imported(tree: ast.Module, package: str) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -92,6 +94,16 @@ def _imported(tree: ast.Module, package: str) -> Iterator[str]:
             home = ".".join([*base, *([node.module] if node.module else [])])
             yield home
             yield from (f"{home}.{alias.name}" for alias in node.names)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield every statement; no expression holds one, and most nodes are expressions."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        for field in _BLOCKS:
+            left += getattr(node, field, ())
 
 
 def _reached(value: Any, *, home: str, seen: set[int]) -> Iterator[str]:  # noqa: ANN401 - any object of a namespace

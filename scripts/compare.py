@@ -104,7 +104,7 @@ def command(
     **options: Any,  # noqa: ANN401 - the keys of the experiment, as click read them
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, repositories, a folder of clones, or the embedded dataset."""
-    from evaluation.experiment.executors import make_executor
+    from evaluation.experiment.executors import Serial, make_executor
     from evaluation.experiment.matching import match_sizes
     from evaluation.experiment.run import ExperimentShard, run_experiment
     from evaluation.experiment.session import Session
@@ -146,7 +146,8 @@ def command(
     with shown_progress() as progress:
         results = run_experiment(session, executor, progress=progress, overwrite=overwrite, shard=part)
     write_results(results, folder)
-    write_report(results, folder)
+    with spread_work(session.store, Serial()):
+        write_report(results, folder)
     if run.write_spans is not None:
         note(f"{write_spans(session, Path(run.write_spans))} runs in {run.write_spans}")
     if run.show == "json":

@@ -238,8 +238,8 @@ def load_chunks(folder: Path) -> ChunkTable:
     """Read what `save_chunks` wrote."""
     import pyarrow.parquet as pq
 
-    chunks = pq.read_table(folder / "chunks.parquet")
-    files = pq.read_table(folder / "files.parquet").to_pydict()
+    chunks = pq.ParquetFile(folder / "chunks.parquet").read()
+    files = pq.ParquetFile(folder / "files.parquet").read().to_pydict()
     found = json.loads((folder / "facts.json").read_text("utf-8"))
     histogram = SizeHistogram(*map(tuple, found["facts"].pop("sizes").values()))
     return ChunkTable(

@@ -184,7 +184,7 @@ def load_dataset(
     spec: str, loader: DatasetLoader, *, duplicates: str, limit: int | None, seed: int, tokens: Packs | None = None
 ) -> LoadedDataset:
     """Load a dataset under a policy for identical files, with at most ``limit`` queries; it must have some."""
-    dataset = draw_queries(apply_duplicates(_in_memory(loader.load()), duplicates), limit, seed=seed)
+    dataset = draw_queries(_in_memory(apply_duplicates(loader.load(), duplicates)), limit, seed=seed)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
     corpus: dict[str, str] = {}

@@ -127,7 +127,7 @@ def load_scored(folder: Path) -> Scored:
     """Read what `save_scored` wrote."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(folder / "scores.parquet")
+    table = pq.ParquetFile(folder / "scores.parquet").read()
     return Scored(
         query_ids=table["query_id"].to_pylist(),
         scores={name: table[name].to_numpy() for name in table.column_names if name != "query_id"},

@@ -232,8 +232,8 @@ def load_retrieved(folder: Path) -> Retrieved:
     """Read what `save_retrieved` wrote."""
     import pyarrow.parquet as pq
 
-    queries = pq.read_table(folder / "queries.parquet").to_pydict()
-    hits = pq.read_table(folder / "hits.parquet")
+    queries = pq.ParquetFile(folder / "queries.parquet").read().to_pydict()
+    hits = pq.ParquetFile(folder / "hits.parquet").read()
     pairs = list(map(Hit, hits["position"].to_pylist(), hits["score"].to_pylist()))
     ranking: dict[str, Sequence[Hit]] = {}
     start = 0

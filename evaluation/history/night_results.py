@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 from evaluation.config import ExperimentConfig
 from evaluation.experiment.code import code_of, plugin_inputs
 from evaluation.experiment.environment import environment
-from evaluation.experiment.executors import Executor
+from evaluation.experiment.executors import Executor, Serial
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.run import run_experiment
 from evaluation.experiment.session import Session
+from evaluation.experiment.spread_work import spread_work
 from evaluation.history.folder import DamagedRunError, History
 from evaluation.history.pins import Pin, renamed
 from evaluation.history.record import CellOrigin, RunRecord
@@ -107,7 +108,8 @@ def _make(session: Session, pins: Sequence[Pin], workplace: Workplace, draft: Pa
         cells.append(CellOrigin(cell.key._replace(dataset=written[cell.key.dataset]), cell.status, cell.reason, inputs))
     results = renamed(made, written)
     write_results(results, draft)
-    write_report(results, draft)
+    with spread_work(session.store, Serial()):
+        write_report(results, draft)
     sources = {each.written: _source(session, each) for each in pins}
     return Produced(results, sources, tuple(cells), reused=False)
 

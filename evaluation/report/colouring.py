@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from chunkers.file_work import each_file
 from chunkers.languages import language_of
+from chunkers.sources import Skipped
 from chunkers.syntax import parse
 from chunkers.types import SourceFile
 
@@ -29,13 +32,16 @@ class Coloured(NamedTuple):
 
 def coloured(path: str, text: str) -> list[Coloured]:
     """Return the coloured parts in order; none where the language has no grammar or the text is very long."""
-    data = text.encode("utf-8", "replace")
-    source = SourceFile(path, data, language_of(path, data))
+    return _coloured(_source(path, text))
+
+
+def _coloured(source: SourceFile) -> list[Coloured]:
+    data = source.data
     root = parse(source) if len(data) <= _LARGEST else None
     if root is None:
         return []
     spans = list(_spans(root, data))
-    if len(data) == len(text):
+    if data.isascii():
         return [Coloured(*span) for span in spans]
     return list(_characters(spans, data))
 
@@ -87,8 +93,39 @@ def _characters(spans: list[tuple[int, int, str]], data: bytes) -> Iterator[Colo
 
 def packed_colours(path: str, text: str) -> str:
     """Return the parts as one short text: for each the gap before it, its length and its letter, such as 4.3k."""
+    return _packed(_source(path, text))
+
+
+def all_colours(texts: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the packed colours of many texts, by path and text; a run keeps them for as long as the texts stay."""
+    return [file.value for file in each_file(_Texts(texts), "colours", _packed)]
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Texts as the files of a repository."""
+
+    texts: Sequence[tuple[str, str]]
+    name: str = "shown"
+    skipped: Sequence[Skipped] = ()
+
+    def files(self) -> Iterator[SourceFile]:
+        """Yield the texts in their order; several may be of one file."""
+        return (_source(path, text) for path, text in self.texts)
+
+    def read(self, path: str) -> SourceFile | None:
+        """Return the first text of a file."""
+        return next((source for source in self.files() if source.path == path), None)
+
+
+def _source(path: str, text: str) -> SourceFile:
+    data = text.encode("utf-8", "replace")
+    return SourceFile(path, data, language_of(path, data))
+
+
+def _packed(source: SourceFile) -> str:
     said, at = [], 0
-    for start, end, letter in coloured(path, text):
+    for start, end, letter in _coloured(source):
         said.append(f"{start - at or ''}.{end - start}{letter}")
         at = end
     return "".join(said)

@@ -8,7 +8,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 
-from evaluation.report.colouring import packed_colours
+from evaluation.report.colouring import all_colours
 from evaluation.report.linestore import LineStore, text_lines
 from evaluation.results.types import FilePlace, HiddenPart, HitRecord, QueryRecord, Results
 
@@ -53,8 +53,9 @@ class ExplorerTexts:
         """Return files with their runs of lines, chunks that point into them, and every chunker's cuts."""
         files = self._store.packed()
         if self._colours:
+            colours = iter(all_colours([(file["path"], str(run)) for file in files for _, run in file["runs"]]))
             for file in files:
-                file["colours"] = [packed_colours(file["path"], str(run)) for _, run in file["runs"]]
+                file["colours"] = [next(colours) for _ in file["runs"]]
         for key, number in self._places.items():
             hidden = self._results.files[key].hidden
             files[number]["hidden"] = hidden_lines(text_lines(self._results.files[key].text), hidden)
