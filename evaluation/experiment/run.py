@@ -13,7 +13,7 @@ from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkPart
 from evaluation.experiment.contestants import contestant_record, contestants
 from evaluation.experiment.environment import environment
-from evaluation.experiment.executors import Executor, attempt
+from evaluation.experiment.executors import Executor, Serial, attempt
 from evaluation.experiment.offsets import averaged, offset_specs, with_offsets
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.read_cells import make_readers, read_record
@@ -255,7 +255,9 @@ def _chunk(
     made: dict[stages.ChunkBlock, Mapping[str, ChunkPart | str]] = {}
     left = Counter(block.dataset for block in blocks)
     broken: dict[tuple[str, str], str] = {}
-    for outcome in executor.map(functools.partial(stages.chunk_block, session), blocks):
+    # Where every file was cut before, starting processes would take longer than putting the tables together.
+    cutting = executor if any(stages.lacks_chunks(session, block) for block in blocks) else Serial()
+    for outcome in cutting.map(functools.partial(stages.chunk_block, session), blocks):
         block = outcome.task
         progress.tick("chunk", len(block.files))
         made[block] = outcome.value or dict.fromkeys(block.chunkers, outcome.error)

@@ -21,6 +21,8 @@ from evaluation.experiment.store import Store
 
 _PORTIONS, _SMALLEST = 64, 8
 """Tasks that a repository becomes, and files that one has at least."""
+_FEW = 32
+"""Portions with new files after which this process does not look any further for those that have none."""
 
 
 class _Portion(NamedTuple):
@@ -44,13 +46,36 @@ def spread_work(store: Store, executor: Executor) -> Iterator[None]:
 def _spread(store: Store, executor: Executor, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
     kept = Packs(store, kind, _inputs(work))
     made: dict[int, list[WorkedFile]] = {}
-    for outcome in executor.map(functools.partial(_do, store), _portions(repository, kind, work, kept.entries())):
+    todo: list[_Portion] = []
+    for portion in _portions(repository, kind, work, kept.entries()):
+        # Where everything is kept, starting processes would take longer than looking it up.
+        found = _kept(kept, portion) if portion.entries and len(todo) <= _FEW else None
+        if found is None:
+            todo.append(portion)
+        else:
+            made[portion.number] = found
+    for outcome in executor.map(functools.partial(_do, store), todo):
         if outcome.value is None:
             raise (UsageError if outcome.usage else RuntimeError)(outcome.error)
         made[outcome.task.number] = outcome.value
-    kept.merge()
+    if todo:
+        kept.merge()
     for number in sorted(made):
         yield from made[number]
+
+
+def _kept(packs: Packs, portion: _Portion) -> list[WorkedFile] | None:
+    """Return the files of a portion with what was kept of each, or None where one is new."""
+    sources = list(portion.files.files())
+    names = [file_key(source) for source in sources]
+    known = packs.find(names)
+    if any(name not in known for name in names):
+        return None
+    return [worked(source, _value(known[name])) for name, source in zip(names, sources, strict=True)]
+
+
+def _value(record: bytes) -> Any:  # noqa: ANN401 - what JSON can hold
+    return json.loads(zlib.decompress(record))
 
 
 def _portions(repository: Repository, kind: str, work: Work, entries: tuple[str, ...]) -> list[_Portion]:
@@ -69,7 +94,7 @@ def _do(store: Store, portion: _Portion) -> list[WorkedFile]:
     made = []
     for name, source in zip(names, sources, strict=True):
         if name in known:
-            value = json.loads(zlib.decompress(known[name]))
+            value = _value(known[name])
         else:
             text = json.dumps(portion.work(source))
             fresh[name] = zlib.compress(text.encode(), 1)

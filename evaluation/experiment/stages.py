@@ -74,6 +74,13 @@ def chunk_blocks(session: Session, dataset: str, chunkers: tuple[str, ...]) -> l
     return [ChunkBlock(dataset, chunkers, files) for files in even_blocks(sizes)]
 
 
+def lacks_chunks(session: Session, block: ChunkBlock) -> bool:
+    """Return whether any file of a block is yet to be cut by any of its chunkers."""
+    loaded = session.dataset(block.dataset)
+    names = [known.key for known in loaded.files[block.files.start : block.files.stop]]
+    return any(set(names) - session.file_chunks(spec).find(names).keys() for spec in block.chunkers)
+
+
 def chunk_block(session: Session, block: ChunkBlock) -> dict[str, ChunkPart | str]:
     """Return chunker → the chunks of these files, or what the user must correct; new ones are kept per file."""
     loaded = session.dataset(block.dataset)
