@@ -127,7 +127,9 @@ def benchmark(
             _listed(retriever(each.text, **({"repo": each.repo} if several else {})), each.text)
             for each in whole.queries
         ]
-        if any(not isinstance(each, str) for results in found for each in results):
+        if any(not isinstance(each, str) for results in found for each in results) or (
+            not any(found) and _are_on_places(measures or ())
+        ):
             return _benchmark_places(found, whole, measures)
         relevant = _gold_files(whole)
         judged: list[Relevant] = [relevant[each.id] for each in whole.queries]
@@ -135,6 +137,13 @@ def benchmark(
         asked = list(loaded)
         found, judged = [_listed(retriever(text), text) for text, _ in asked], [each for _, each in asked]
     return evaluate_batch(found, judged, k_values, measures=measures)
+
+
+def _are_on_places(names: Sequence[str]) -> bool:
+    """Return whether measures are named, and each of them scores places: then a ranking of nothing is one of places."""
+    from evaluation.experiment.span_scoring import scores_spans
+
+    return bool(names) and all(scores_spans(parse_measure(name)) for name in names)
 
 
 def _listed(answer: object, query: str) -> list[Any]:

@@ -166,7 +166,14 @@ WRONG = {
     "repository": ([place(repo="cod")], "1: the dataset has no repository 'cod'"),
     "dotted": ([place(file="./apple.py")], "write 'apple.py'"),
     "header twice": ([place(header="x", header_tokens=1)], "1: it has both header and header_tokens"),
+    "half a character": ([place(header="\ud800")], "1: header has half of a surrogate pair: write whole characters"),
+    "half a name": ([place(run="\ud800")], "1: run is '\\ud800': name it in whole characters"),
+    "tokens for lines": (
+        [place(header_tokens=5)],
+        "1: header_tokens is a number of tokens, and a measure counts lines",
+    ),
     "no rows": ([], "has no rows for"),
+    "no views": ([{"query_id": "apple0", "views": []}], "views is empty in every row"),
     "views": ([{"query_id": "apple0", "views": [{"file": "apple.py"}]}], "1: start_line is missing"),
     "views of nothing": ([{"query_id": "apple0", "views": 3}], "1: views is 3: write a list"),
 }
@@ -179,7 +186,8 @@ def test_what_is_wrong_is_named_by_file_and_row(
     """One line with the row and the remedy, and exit code 2."""
     rows, said = WRONG[case]
     gold = f"annotations:path={tmp_path / 'gold.jsonl'},root={repository}"
-    done = chunkbench("score", "--spans", write(tmp_path / "run.jsonl", rows), "--dataset", gold)
+    measured = ("-m", "recall@400tok", "-m", "recall@20lines")
+    done = chunkbench("score", "--spans", write(tmp_path / "run.jsonl", rows), "--dataset", gold, *measured)
     assert done.code == 2
     assert said in done.err
     assert "Traceback" not in done.err

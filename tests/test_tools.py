@@ -246,6 +246,28 @@ def test_a_function_may_return_places(repository: Path, tmp_path: Path) -> None:
         cb.benchmark(lambda query: [("pear.py", 1, len(query))], gold)
 
 
+def test_a_function_that_finds_nothing_scores_nothing(repository: Path, tmp_path: Path) -> None:
+    """Measures on places need no place, and those of ids no id: nothing scores 0, for one query and for all."""
+    gold = f"annotations:path={tmp_path / 'gold.jsonl'},root={repository}"
+    assert cb.benchmark(lambda _query: [], gold, measures=["recall@400tok", "file_rr"])["recall@400tok"] == 0
+    assert cb.benchmark(lambda _query: [], gold)["ndcg@10"] == 0
+
+
+def test_places_that_contradict_their_scores_are_refused(repository: Path, tmp_path: Path) -> None:
+    """The order of a list is the ranking; where scores say another one, neither is believed."""
+    gold = f"annotations:path={tmp_path / 'gold.jsonl'},root={repository}"
+
+    def scored(*scores: float) -> list[dict[str, object]]:
+        names = ("apple.py", "bolt.py", "candle.py")
+        shared = {"start_line": 1, "end_line": 9}
+        return [{"file": name, "score": score, **shared} for name, score in zip(names, scores, strict=False)]
+
+    assert cb.benchmark(lambda _query: scored(2, 2, 1.5), gold, measures=["file_rr"])["file_rr"] > 0
+    for wrong in (scored(1, 2), scored(3, 1, 2), scored(float("nan"))):
+        with pytest.raises(UsageError, match=r"place \d: its score .* best first"):
+            cb.benchmark(lambda _query, wrong=wrong: wrong, gold, measures=["file_rr"])
+
+
 @pytest.mark.parametrize("answer", [7, "apple.py", None, {"file": "apple.py"}])
 def test_a_function_that_returns_no_list_is_told_so(repository: Path, tmp_path: Path, answer: object) -> None:
     """One line that says what to return; a generator is as good as a list."""

@@ -15,7 +15,7 @@ from evaluation.experiment.records import HITS_SHOWN, FinishedCell, hidden_parts
 from evaluation.experiment.session import Session
 from evaluation.experiment.span_places import Place, PlaceFinder, SpanRun
 from evaluation.experiment.span_runs import NamedFile, read_span_runs
-from evaluation.experiment.span_scoring import score_spans, scores_spans
+from evaluation.experiment.span_scoring import score_spans, scores_spans, span_units
 from evaluation.experiment.tool_runs import run_tool
 from evaluation.measures.measure import Measure
 from evaluation.results.facts import JudgementFacts, SearchFacts
@@ -39,13 +39,14 @@ def contestants(session: Session) -> list[Contestant]:
         return []
     check_headline(session)
     found: list[Contestant] = []
+    units = span_units(session.measures)
     tools = [make_tool(text, timeout=config.tool_timeout) for text in config.tools]
     for spec in config.datasets:
         loaded = session.dataset(spec)
         for text in config.spans:
-            found += [_kept(spec, run) for run in read_span_runs(NamedFile.parse(text), loaded)]
+            found += [_kept(spec, run) for run in read_span_runs(NamedFile.parse(text), loaded, units=units)]
         for tool in tools:
-            ask = functools.partial(run_tool, tool, loaded, depth=config.depth)
+            ask = functools.partial(run_tool, tool, loaded, depth=config.depth, units=units)
             found.append(Contestant(CellKey.of_span_run(spec, tool.name), ask))
     _check_names(config, [each.key for each in found])
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from chunkers.plugins import nearest
 from chunkers.splitting import line_span
-from chunkers.types import Span
+from chunkers.types import SizeUnit, Span
+from chunkers.writable import is_bytes
 from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.results.facts import CostFacts
@@ -73,8 +74,10 @@ class _Layout(NamedTuple):
 class PlaceFinder:
     """Finds places in the corpus of one dataset; the lines of a file are counted once."""
 
-    def __init__(self, loaded: LoadedDataset) -> None:
+    def __init__(self, loaded: LoadedDataset, *, units: Iterable[SizeUnit] = ()) -> None:
         self._loaded = loaded
+        self._not_tokens = sorted(set(units) - {"tokens"})
+        """What measures count in beside tokens: a header is needed for these, not only its number of tokens."""
         self._repositories = {each.name: each for each in loaded.dataset.repositories}
         self._layouts: dict[tuple[str, str], _Layout | None] = {}
 
@@ -84,6 +87,11 @@ class PlaceFinder:
         start, end = _by_bytes(row, layout) if row.start_byte is not None else _by_lines(row, layout)
         if row.header is not None and row.header_tokens is not None:
             raise PlaceError("it has both header and header_tokens", "give the header, which every unit can count")
+        if row.header_tokens and self._not_tokens:
+            what = f"header_tokens is a number of tokens, and a measure counts {self._not_tokens[0]}"
+            raise PlaceError(what, "give the header itself as header, or measure in tokens")
+        if row.header and not is_bytes(row.header):
+            raise PlaceError("header has half of a surrogate pair", "write whole characters")
         return Place(layout.key, start, end, row.header or "", row.header_tokens, score)
 
     def lines(self, place: Place) -> Span:

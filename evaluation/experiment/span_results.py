@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,14 +18,14 @@ from evaluation.experiment.records import query_records
 from evaluation.experiment.session import Session
 from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
 from evaluation.experiment.span_runs import NamedFile, read_span_runs
-from evaluation.experiment.span_scoring import scores_spans
+from evaluation.experiment.span_scoring import scores_spans, span_units
 from evaluation.measures.chance import has_chance
 from evaluation.measures.measure import Measure
 from evaluation.measures.registry import parse_measure
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import Results
 from evaluation.statistics.types import Weight
-from evaluation.tools.answers import read_place
+from evaluation.tools.answers import check_order, read_place
 from evaluation.tools.asking import ToolError
 from evaluation.types import CellKey
 from ground_truth.datasets.in_memory import InMemory
@@ -76,7 +77,8 @@ def score_span_files(
     config = make_config({"datasets": (dataset,), "chunkers": (WINDOWS,), "measures": tuple(names), **drawn})
     session = Session.resolve(config, usable_cache())
     loaded = session.dataset(dataset)
-    runs = [run for text in files for run in read_span_runs(NamedFile.parse(text), loaded)]
+    units = span_units(measures)
+    runs = [run for text in files for run in read_span_runs(NamedFile.parse(text), loaded, units=units)]
     names_seen = [run.name for run in runs]
     twice = next((name for name in names_seen if names_seen.count(name) > 1), None)
     if twice is not None:
@@ -92,12 +94,14 @@ def score_span_files(
 def score_places(found: Sequence[Sequence[Any]], dataset: Dataset, measures: Sequence[Measure]) -> Results:
     """Return the scores of what a function returned for each of the dataset's queries, in their order."""
     loaded = load_dataset(dataset.name, InMemory(dataset=dataset), duplicates="keep", limit=None, seed=0)
-    finder = PlaceFinder(loaded)
+    finder = PlaceFinder(loaded, units=span_units(measures))
     places: dict[str, list[Place]] = {}
     for query, answer in zip(dataset.queries, found, strict=True):
         places[query.id] = []
+        higher = math.inf
         for rank, value in enumerate(answer, start=1):
             try:
+                higher = check_order(value, higher, rank=rank)
                 places[query.id].append(finder.find(read_place(value, rank=rank), query))
             except ToolError as error:
                 raise UsageError(f"query {query.id!r}, {error}") from None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.plugins import nearest
+from chunkers.types import SizeUnit
+from chunkers.writable import is_writable
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
 from evaluation.spans.reading import NumberedRow, RowProblems, read_rows
@@ -32,24 +34,26 @@ class NamedFile(NamedTuple):
         name, mark, path = text.partition("=")
         if not mark or Path(text).exists():
             return cls("", Path(text))
-        if not _NAME.match(name) or not path:
+        if not _NAME.match(name) or not path or not is_writable(name):
             raise UsageError(f"{text!r} is not NAME=FILE: write --spans mine=run.jsonl")
         return cls(name, Path(path))
 
 
-def read_span_runs(file: NamedFile, loaded: LoadedDataset) -> list[SpanRun]:
+def read_span_runs(file: NamedFile, loaded: LoadedDataset, *, units: Iterable[SizeUnit] = ()) -> list[SpanRun]:
     """Return the runs of a file, in order of appearance; raise with every problem, by file and row.
 
+    ``units`` are those of the measures to come.
     Where the queries are a drawn part of the dataset, rows of the others are left out and counted.
     """
     problems = RowProblems(file.path)
-    reader = _Reader(loaded, problems)
+    reader = _Reader(loaded, problems, PlaceFinder(loaded, units=units))
     for row in read_rows(file.path, problems):
         reader.add(row)
     problems.check()
     if not reader.runs:
         others = ", ".join(sorted(reader.other_datasets))
         about = f"its rows are about {others}" if others else "write one JSON object per line"
+        about = "views is empty in every row" if problems.without_views else about
         raise UsageError(f"{file.path} has no rows for {loaded.spec}: {about}")
     return [
         SpanRun(
@@ -76,14 +80,13 @@ class _Found(NamedTuple):
 class _Reader:
     """Gathers the rows of a file by run and query."""
 
-    def __init__(self, loaded: LoadedDataset, problems: RowProblems) -> None:
+    def __init__(self, loaded: LoadedDataset, problems: RowProblems, finder: PlaceFinder) -> None:
         self.runs: dict[str, dict[str, list[_Found]]] = {}
         self.other_datasets: Counter[str] = Counter()
         self.not_drawn = 0
-        self._loaded, self._problems = loaded, problems
+        self._loaded, self._problems, self._finder = loaded, problems, finder
         self._queries: Mapping[str, Query] = {query.id: query for query in loaded.dataset.queries}
         self._drawn = "queries_drawn" in loaded.dataset.details
-        self._finder = PlaceFinder(loaded)
         self._ranks: dict[tuple[str, str], dict[int | None, int]] = {}
 
     def add(self, numbered: NumberedRow) -> None:
@@ -97,6 +100,8 @@ class _Reader:
             self.not_drawn += 1
             return
         try:
+            if not is_writable(row.run):
+                raise PlaceError(f"run is {row.run!r}", "name it in whole characters")  # noqa: TRY301 - as `find` does
             self._check_rank(number, row)
             if query is None:
                 hint = nearest(row.query_id, self._queries).strip()

@@ -41,11 +41,16 @@ def scores_spans(measure: Measure) -> bool:
     return measure.needs == {"text"}
 
 
+def span_units(measures: Iterable[Measure]) -> set[SizeUnit]:
+    """Return the units that the measures of span runs count in."""
+    return {CURVE_UNIT, *(unit for measure in measures if scores_spans(measure) for unit in measure.units)}
+
+
 def score_spans(
     measures: Sequence[Measure], loaded: LoadedDataset, run: SpanRun, *, budgets: Sequence[int]
 ) -> SpanScores:
     """Return the scores of every query; one that the run does not answer scores as an empty ranking."""
-    builder = _SpanCases(loaded, run, {unit for measure in measures for unit in measure.units} | {CURVE_UNIT})
+    builder = _SpanCases(loaded, run, span_units(measures))
     queries = loaded.dataset.queries
     asked = list(dict.fromkeys((*measures, *READING_MEASURES)))
     columns: dict[str, list[float]] = {measure.name: [] for measure in asked}

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from chunkers.sources import Repository
+from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.machine import machine
 from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
 from evaluation.results.facts import CostFacts
-from evaluation.tools.answers import read_place
+from evaluation.tools.answers import check_order, read_place
 from evaluation.tools.asking import FunctionTool, Question, Tool, ToolError
 from evaluation.tools.workspace import Workspace, lay_out
 from ground_truth.hidden import blanked
 from ground_truth.types import Query
 
 
-def run_tool(tool: Tool, loaded: LoadedDataset, *, depth: int) -> SpanRun:
+def run_tool(tool: Tool, loaded: LoadedDataset, *, depth: int, units: Iterable[SizeUnit] = ()) -> SpanRun:
     """Return what the tool ranks for every query; places beyond the depth are dropped and counted."""
-    asking = _Asking(tool, loaded, depth)
+    asking = _Asking(tool, loaded, depth, PlaceFinder(loaded, units=units))
     dataset = loaded.dataset
     started = time.perf_counter()
     if dataset.scope == "all":
@@ -67,12 +69,11 @@ def _cost(tool: Tool, seconds: Sequence[float]) -> CostFacts:
 class _Asking:
     """Asks a tool repository by repository and keeps what it answers."""
 
-    def __init__(self, tool: Tool, loaded: LoadedDataset, depth: int) -> None:
+    def __init__(self, tool: Tool, loaded: LoadedDataset, depth: int, finder: PlaceFinder) -> None:
         self.places: dict[str, list[Place]] = {}
         self.seconds: list[float] = []
         self.cut_answers = self.cut_places = 0
-        self._tool, self._loaded, self._depth = tool, loaded, depth
-        self._finder = PlaceFinder(loaded)
+        self._tool, self._loaded, self._depth, self._finder = tool, loaded, depth, finder
 
     def ask(self, repositories: Sequence[Repository], queries: Sequence[Query]) -> None:
         """Open the tool on copies of these repositories' files, as an index would see them, and ask it."""
@@ -99,8 +100,10 @@ class _Asking:
             self.cut_answers += 1
             self.cut_places += len(answer) - self._depth
         found = []
+        higher = math.inf
         for rank, value in enumerate(answer[: self._depth], start=1):
             try:
+                higher = check_order(value, higher, rank=rank)
                 row = space.place(read_place(value, rank=rank))
                 found.append(self._finder.find(row, query))
             except ToolError as error:

@@ -35,6 +35,8 @@ class RowProblems(Problems):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.count = 0
+        self.without_views = 0
+        """Trajectories in which nothing was read."""
 
     def add(self, number: int, what: str, remedy: str) -> None:
         """Note one problem of a row."""
@@ -85,6 +87,7 @@ def _parse(number: int, line: bytes, problems: RowProblems) -> Iterator[Numbered
     if isinstance(row, SpanRow):
         yield NumberedRow(number, row)
     else:
+        problems.without_views += not row.views
         yield from (NumberedRow(number, each) for each in views_of(row))
 
 

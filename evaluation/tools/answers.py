@@ -43,6 +43,16 @@ def read_place(value: object, *, rank: int) -> PlaceRow:
         raise ToolError(f"place {rank}: {what}: {remedy}") from None
 
 
+def check_order(value: object, higher: float, *, rank: int) -> float:
+    """Return a place's score, where it has one; raise where the place before it has a lower one."""
+    score = value.get("score") if isinstance(value, Mapping) else getattr(value, "score", None)
+    if not isinstance(score, (int, float)):
+        return higher
+    if not score <= higher:
+        raise ToolError(f"place {rank}: its score {score} is not below {higher}, that of a place before: best first")
+    return float(score)
+
+
 def _fields(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: each for key, each in value.items() if key in _KNOWN}
