@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from indexing.encoders.batches import cores
-from indexing.found import Found, in_order, side_by_side
+from indexing.found import Found, in_order, narrowed, side_by_side
 from indexing.types import Vectors
 
 _NEAR = 4e-6
@@ -24,11 +24,11 @@ _ROWS_INDEXED = 65_536
 """Rows that are copied into an index at a time where a tie must be followed beyond the depth."""
 _SPARE = 8
 """Hits asked for beyond the depth, to see whether the last place is tied."""
-_CELLS_AT_ONCE = 2_000_000
-"""Candidates that are put in order in one step."""
+_CELLS_AT_ONCE = 400_000
+"""Candidates that are put in order in one step, and whose vectors may be asked for together."""
 
 VectorsOf = Callable[[np.ndarray], Vectors]
-"""Positions → their vectors, one row each."""
+"""Ascending positions → their vectors, one row each."""
 
 
 def nearest(chunks: Vectors, asked: Vectors, *, depth: int) -> Found:
@@ -86,23 +86,26 @@ def scored(chunks: Vectors, asked: Vectors, positions: np.ndarray) -> Found:
 
 def _chosen(found: Found, vectors_of: VectorsOf, asked: Vectors, *, depth: int) -> Found:
     """Return the depth best of each query by their exact scores; their order is that of the scores at hand."""
+    # In float64, so that what is near is near by the same measure here and below.
+    found = narrowed(Found(found.positions, found.scores.astype(np.float64)), depth=depth, near=_NEAR)
     ranked = in_order(found, depth=found.positions.shape[1])
     if ranked.positions.shape[1] <= depth:
         return ranked
-    scores = np.where(ranked.positions >= 0, ranked.scores.astype(np.float64), -np.inf)
-    with np.errstate(invalid="ignore"):
+    scores = np.where(ranked.positions >= 0, ranked.scores, -np.inf)
+    with np.errstate(invalid="ignore"):  # where there is no hit
         tight = scores[:, depth - 1] - scores[:, depth] < _NEAR
-    for row in np.flatnonzero(tight).tolist():
-        last = scores[row, depth - 1]
-        group = np.flatnonzero(np.abs(scores[row] - last) <= _NEAR)
-        exact = _exact_scores(vectors_of, ranked.positions[row, group], asked[row])
-        order = group[np.lexsort((ranked.positions[row, group], -exact))]
+    rows = np.flatnonzero(tight)
+    groups = np.abs(scores[rows] - scores[rows, depth - 1 : depth]) <= _NEAR
+    exact = _exact_where(ranked.positions[rows], groups, vectors_of, asked[rows])
+    for number, row in enumerate(rows.tolist()):
+        group = np.flatnonzero(groups[number])
+        order = group[np.lexsort((ranked.positions[row, group], -exact[number, group]))]
         # Those that belong to the best come first; among themselves they stay as they were.
         kept = np.sort(order[: depth - int(group[0])])
         columns = np.concatenate((np.arange(group[0]), kept))
         ranked.positions[row, :depth] = ranked.positions[row, columns]
         ranked.scores[row, :depth] = ranked.scores[row, columns]
-    return Found(ranked.positions[:, :depth], ranked.scores[:, :depth])
+    return Found(ranked.positions[:, :depth], ranked.scores[:, :depth].astype(np.float32))
 
 
 def _recomputed(found: Found, vectors_of: VectorsOf, asked: Vectors) -> Found:
@@ -113,22 +116,31 @@ def _recomputed(found: Found, vectors_of: VectorsOf, asked: Vectors) -> Found:
     doubtful = np.zeros(scores.shape, dtype=np.bool_)
     doubtful[:, :-1] |= near
     doubtful[:, 1:] |= near
-    rows, columns = np.nonzero(doubtful & real)
+    doubtful &= real
+    return Found(
+        found.positions, np.where(doubtful, _exact_where(found.positions, doubtful, vectors_of, asked), scores)
+    )
+
+
+def _exact_where(positions: np.ndarray, where: np.ndarray, vectors_of: VectorsOf, asked: Vectors) -> np.ndarray:
+    """Return the float64 scores of these places of a table; of the others, nothing."""
+    scores = np.zeros(positions.shape)
+    rows, columns = np.nonzero(where)
+    wanted = np.unique(positions[rows, columns])
+    if not len(wanted):
+        return scores
+    vectors = vectors_of(wanted)
     for start in range(0, len(rows), _AT_ONCE):
         row, column = rows[start : start + _AT_ONCE], columns[start : start + _AT_ONCE]
-        scores[row, column] = exact_scores(vectors_of(found.positions[row, column]), asked[row])
-    return Found(found.positions, scores)
+        some = vectors[np.searchsorted(wanted, positions[row, column])]
+        scores[row, column] = exact_scores(some, asked[row])
+    return scores
 
 
 def exact_scores(some: Vectors, others: Vectors) -> np.ndarray:
     """Return the inner product of each pair of rows in float64, all summed in one order: equal rows, equal scores."""
     scores: np.ndarray = (some.astype(np.float64) * others.astype(np.float64)).sum(axis=1)
     return scores
-
-
-def _exact_scores(vectors_of: VectorsOf, positions: np.ndarray, query: np.ndarray) -> np.ndarray:
-    parts = [positions[start : start + _AT_ONCE] for start in range(0, len(positions), _AT_ONCE)]
-    return np.concatenate([exact_scores(vectors_of(part), query[None]) for part in parts])
 
 
 def _all_above(chunks: Vectors, query: Vectors, floor: float) -> np.ndarray:

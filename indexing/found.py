@@ -62,9 +62,27 @@ def side_by_side(parts: Sequence[Found]) -> Found:
 
 def in_order(found: Found, *, depth: int) -> Found:
     """Return the best ``depth`` of each query: score descending, then position ascending."""
+    found = narrowed(found, depth=depth)
     scores = np.where(found.positions >= 0, found.scores, -np.inf)
     order = np.lexsort((found.positions, -scores))[:, :depth]
     return Found(np.take_along_axis(found.positions, order, 1), np.take_along_axis(found.scores, order, 1))
+
+
+def narrowed(found: Found, *, depth: int, near: float = 0.0) -> Found:
+    """Return a table without most of what is surely not among the best: all that may be, ties of the last included.
+
+    With ``near``, also what is so little behind the last place.
+    """
+    wide = found.positions.shape[1]
+    if wide <= 2 * depth or not depth:  # to sort little is quicker than to divide it first
+        return found
+    scores = np.where(found.positions >= 0, found.scores, -np.inf)
+    last = -np.partition(-scores, depth - 1, axis=1)[:, depth - 1 : depth]
+    kept = int((scores >= last - near).sum(axis=1).max(initial=0))
+    if kept == wide:
+        return found
+    columns = np.argpartition(-scores, kept - 1, axis=1)[:, :kept]
+    return Found(np.take_along_axis(found.positions, columns, 1), np.take_along_axis(found.scores, columns, 1))
 
 
 @contextmanager

@@ -14,10 +14,14 @@ def test_a_size_is_measured_and_shown(repository: Path) -> None:
     row = {"size": "1×", **measure(corpus)}
     assert (row["files"], row["queries"]) == (8, 5)
     assert row["chunks"] > 8
-    assert row["seconds"].keys() == {"wall", *row["peak_mb"]} == {"wall", "chunk", "embed", "dense", "bm25", "score"}
+    assert (
+        row["seconds"].keys()
+        == {"wall", *row["peak_mb"]}
+        == {*("wall", "chunk", "embed", "dense", "words", "bm25", "score")}
+    )
     assert row["stored_mb"] > 0
     gains = {"chunking": {"one": 2.0, "two": 1.0, "ratio": 2.0}}
-    text = written({"sizes": [row], "walk_seconds": 0.1, "two_processes": gains, "load": 1.0})
+    text = written({"sizes": [row], "walk_seconds": 0.1, "two_workers": gains, "load": 1.0})
     assert "| 1× | 8 |" in text
     assert "2.00 times one" in text
 

@@ -151,7 +151,7 @@ def make_scores(
         todo = [cell for cell in todo if cell not in failed]
         spent = _embed(session, todo, executor, progress, failed)
         todo = [cell for cell in todo if cell not in failed]
-        blocks = _search(session, todo, executor, progress, failed)
+        blocks = make_parts(session, todo, executor, progress, failed)
         todo = [cell for cell in todo if cell not in failed]
         tables = dict.fromkeys((cell.dataset, cell.chunker) for cell in cells if levels and cell not in failed)
         open_ = [pair for pair in tables if not session.store.has(session.levels_key(*pair))]
@@ -189,7 +189,7 @@ def _embed(
     return spent
 
 
-def _search(
+def make_parts(
     session: Session, todo: Sequence[CellKey], executor: Executor, progress: Progress, failed: dict[CellKey, str]
 ) -> dict[CellKey, list[stages.SearchBlock]]:
     """Search cells in blocks where there are several and others can do it; return the blocks, and note who failed."""

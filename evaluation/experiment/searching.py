@@ -16,7 +16,7 @@ from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.machine import machine
 from evaluation.experiment.part_search import Search, add_cost, queries_of
 from evaluation.experiment.ranking_depth import ranks_to_keep
-from evaluation.experiment.search_cost import MOST_SECONDS, header_tokens
+from evaluation.experiment.search_cost import MOST_SECONDS, header_tokens, time_alone
 from evaluation.experiment.searched_part import PartCost, SearchedPart
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
 from evaluation.results.facts import CostFacts, SearchFacts, Truncation
@@ -105,28 +105,26 @@ class _Join:
         batch, at = self._batch(asked), {place: number for number, place in enumerate(asked)}
         encoder = self._how.encoder if query_embedding_timed(self._how) else None
 
-        def ask(place: int, vectors_of: VectorsOf) -> None:
-            number = at[place]
-            alone = QueryBatch([batch.texts[number]], None if batch.vectors is None else batch.vectors[[number]])
-            found = [[each.at(slice(number, number + 1)) for each in part.of(space) or ()] for part in own]
-            self._combined(found, alone, vectors_of)
+        def ask(places: Sequence[int], vectors_of: VectorsOf) -> None:
+            numbers = np.array([at[place] for place in places], dtype=np.int64)
+            texts = [batch.texts[number] for number in numbers.tolist()]
+            some = QueryBatch(texts, None if batch.vectors is None else batch.vectors[numbers])
+            self._combined([[each.at(numbers) for each in part.of(space) or ()] for part in own], some, vectors_of)
 
-        seconds: dict[int, float] = {}
-        for place in everywhere:
-            if self._spent > MOST_SECONDS:
-                break
-            remembered = _remembering(self._vectors_of)
-            ask(place, remembered)  # an index has its vectors at hand: looking them up is no part of a query's time
-            if encoder is not None and not self._spent:
-                encoder.encode([batch.texts[at[place]]], kind="query")  # loads the model, which is none either
-            began = time.perf_counter()
+        # An index has its vectors at hand: looking them up is no part of a query's time, nor is loading the model.
+        remembered = _remembering(self._vectors_of)
+        ask(everywhere, remembered)
+        if encoder is not None and everywhere:
+            encoder.encode([batch.texts[at[everywhere[0]]]], kind="query")
+
+        def alone(place: int) -> None:
             if encoder is not None:
                 encoder.encode([batch.texts[at[place]]], kind="query")
-            ask(place, remembered)
-            last = time.perf_counter() - began
-            self._spent += last
-            seconds[place] = last + sum(part.cost.query_seconds[place] for part in own)
-        return seconds
+            ask([place], remembered)
+
+        spent = time_alone(alone, everywhere, most_seconds=MOST_SECONDS - self._spent)
+        self._spent += sum(spent.values())
+        return {place: last + sum(part.cost.query_seconds[place] for part in own) for place, last in spent.items()}
 
     def _combined(self, parts: Sequence[Sequence[Found]], batch: QueryBatch, vectors_of: VectorsOf) -> list[list[Hit]]:
         """Return rankings from what each search has found in each part."""
@@ -150,22 +148,23 @@ class _Join:
         how = self._how
         if self._keys is None:
             raise ValueError("no part has embedded any text")
-        wanted, places = np.unique(rows, return_inverse=True)
-        keys = self._keys[np.searchsorted(self._rows, wanted)]
-        texts = ChunkTexts(self._chunks, wanted, self._loaded.visible)
-        found: Vectors = how.embeddings.embed(how.encoder, texts, kind="document", keys=keys)[places]
-        return found
+        keys = self._keys[np.searchsorted(self._rows, rows)]
+        texts = ChunkTexts(self._chunks, rows, self._loaded.visible)
+        return how.embeddings.embed(how.encoder, texts, kind="document", keys=keys)
 
 
 def _remembering(vectors_of: VectorsOf) -> VectorsOf:
-    """Return the same look-up, which answers a repeated question from memory."""
-    known: dict[bytes, Vectors] = {}
+    """Return the same look-up, which answers from memory what is part of an earlier question."""
+    known: list[tuple[np.ndarray, Vectors]] = []
 
     def look_up(rows: np.ndarray) -> Vectors:
-        name = np.asarray(rows).tobytes()
-        if name not in known:
-            known[name] = vectors_of(rows)
-        return known[name]
+        for there, vectors in known:
+            places = np.minimum(np.searchsorted(there, rows), len(there) - 1)
+            if np.array_equal(there[places], rows):
+                found: Vectors = vectors[places]
+                return found
+        known.append((np.array(rows), vectors_of(rows)))
+        return known[-1][1]
 
     return look_up
 

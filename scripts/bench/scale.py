@@ -1,7 +1,8 @@
-"""`python -m scripts.bench.scale`: time and memory of each stage as the corpus grows, and two processes."""
+"""`python -m scripts.bench.scale`: time and memory of each stage as the corpus grows, and two workers."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -13,8 +14,9 @@ import resource
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,16 +29,21 @@ from evaluation.experiment import stages
 from evaluation.experiment.executors import Executor, Processes
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.progress import Progress
-from evaluation.experiment.run import make_chunks
+from evaluation.experiment.ray_engine import Ray
+from evaluation.experiment.run import make_chunks, make_parts
 from evaluation.experiment.session import Session
+from evaluation.experiment.sharing import sharing
 from evaluation.experiment.spread_work import spread_work
 from evaluation.experiment.store import Store
 from evaluation.types import CellKey
 from ground_truth.miners.mixed import mine_code
 from ground_truth.types import Annotation, Dataset, Query
+from scripts.bench.random_vectors import RandomVectors
 
 FACTORS = (1, 2, 4)
 NAME = "site-packages"
+EMBEDDER = "random"
+"""As wide as the default model; words hashed into vectors would tie by the thousand, which a model's do not."""
 PARTS = 16
 """Files of a first round, four times."""
 ROUNDS = 3
@@ -54,7 +61,7 @@ class Corpus(NamedTuple):
 
     def cell(self, retriever: str) -> CellKey:
         """Return the cell that searches it."""
-        return CellKey(NAME, self.chunker, "hashing", retriever)
+        return CellKey(NAME, self.chunker, EMBEDDER, retriever)
 
 
 @click.command()
@@ -62,23 +69,38 @@ class Corpus(NamedTuple):
 @click.option("--limit", type=click.FloatRange(min=0, min_open=True), help="Megabytes of source at 4× [all of it].")
 @click.option("--chunker", default="cast:size=1500", show_default=True)
 @click.option("--queries", default=200, show_default=True)
-@click.option("--share", default=1.0, show_default=True, help="Part of the 1× corpus that one and two processes get.")
+@click.option("--share", default=1.0, show_default=True, help="Part of the 1× corpus for one and two workers; 0: none.")
+@click.option("--ray", "on_ray", is_flag=True, help="The two workers are nodes of a Ray cluster on this machine.")
+@click.option("--sizes/--no-sizes", default=True, show_default=True, help="Measure 1×, 2× and 4×.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(*, root: Path | None, limit: float | None, chunker: str, queries: int, share: float, as_json: bool) -> None:
-    """Chunk and index a tree of source files with `hashing` and BM25 at 1×, 2× and 4× the size."""
+def command(
+    *,
+    root: Path | None,
+    limit: float | None,
+    chunker: str,
+    queries: int,
+    share: float,
+    on_ray: bool,
+    sizes: bool,
+    as_json: bool,
+) -> None:
+    """Chunk, index and search a tree of source files by random vectors and by BM25 at 1×, 2× and 4× the size."""
     root = root or Path(sysconfig.get_path("purelib"))
     began = time.perf_counter()
     chosen = sample(walk(root), None if limit is None else limit * 1e6)
     walked = time.perf_counter() - began
     rows = []
-    for factor in FACTORS:
+    for factor in FACTORS if sizes else ():
         corpus = Corpus(root, chosen[: len(chosen) * factor // FACTORS[-1]], queries, chunker)
         # A process of its own: what it held at most is what this size needs.
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
             rows.append({"size": f"{factor}×", **alone.submit(measure, corpus).result()})
     some = chosen[: int(len(chosen) // FACTORS[-1] * share)]
-    gains = {name: gain(work, Corpus(root, some, queries, chunker)) for name, work in _WORK.items()}
-    found = {"walk_seconds": walked, "load": os.getloadavg()[0], "sizes": rows, "two_processes": gains}
+    gains = {}
+    if some:
+        with _workers(on_ray=on_ray) as executors:
+            gains = {name: gain(work, Corpus(root, some, queries, chunker), executors) for name, work in _WORK.items()}
+    found = {"walk_seconds": walked, "load": os.getloadavg()[0], "sizes": rows, "two_workers": gains}
     click.echo(json.dumps(found, indent=1) if as_json else written(found))
 
 
@@ -130,6 +152,7 @@ def measure(corpus: Corpus) -> dict[str, Any]:
         chunks = timed("chunk", lambda: stages.chunk(session, NAME, corpus.chunker))
         timed("embed", lambda: _embed(session, corpus))
         timed("dense", lambda: stages.retrieve(session, corpus.cell("dense")))
+        timed("words", lambda: stages.words(session, NAME, corpus.chunker))
         timed("bm25", lambda: stages.retrieve(session, corpus.cell("bm25")))
         timed("score", lambda: [stages.score(session, corpus.cell(name)) for name in ("dense", "bm25")])
         stored = sum(file.stat().st_size for file in Path(cache).rglob("*") if file.is_file())
@@ -145,45 +168,107 @@ def measure(corpus: Corpus) -> dict[str, Any]:
 
 
 def _session(corpus: Corpus, cache: Path) -> Session:
-    config = make_config({"chunkers": (corpus.chunker,), "embedders": ("hashing",), "measures": ("ndcg@10",)})
-    return Session(config, cache, datasets={NAME: loaded_dataset(corpus)})
+    config = make_config({"chunkers": (corpus.chunker,), "embedders": (EMBEDDER,), "measures": ("ndcg@10",)})
+    plugins = {EMBEDDER: RandomVectors()}
+    return Session(config, cache, plugins=plugins, datasets={NAME: loaded_dataset(corpus)})
 
 
 def _embed(session: Session, corpus: Corpus) -> None:
-    for part in stages.embedding_parts(session, NAME, corpus.chunker, "hashing"):
+    for part in stages.embedding_parts(session, NAME, corpus.chunker, EMBEDDER):
         stages.embed(session, part)
 
 
-def gain(work: Callable[[Corpus, Executor, Path], None], corpus: Corpus) -> dict[str, float]:
-    """Return the seconds of one and of two processes on the same work, each from an empty cache; both have started."""
+Work = Callable[[Corpus, Executor, Path], Callable[[], None]]
+"""Makes everything ready, and returns what is timed."""
+
+
+@contextmanager
+def _workers(*, on_ray: bool) -> Iterator[dict[str, Executor]]:
+    """Have one worker and two: processes, or nodes of a cluster that ends with the block."""
     executors: dict[str, Executor] = {"one": Processes(1), "two": Processes(2)}
-    seconds = dict.fromkeys(executors, math.inf)
-    for number, (name, executor) in itertools.product(range(ROUNDS + 1), executors.items()):
-        # The first round is a small one, for the processes to start and import.
-        chosen = corpus if number else corpus._replace(paths=corpus.paths[: 4 * PARTS])
-        with tempfile.TemporaryDirectory() as cache:
-            began = time.perf_counter()
-            work(chosen, executor, Path(cache))
-            if number:
-                seconds[name] = min(seconds[name], time.perf_counter() - began)
+    if not on_ray:
+        yield executors
+    else:
+        with _two_nodes():
+            yield executors | {"two": Ray()}
     for executor in executors.values():
         executor.close()
+
+
+@contextmanager
+def _two_nodes() -> Iterator[None]:
+    import ray
+    from ray.cluster_utils import Cluster
+
+    room = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+    cluster = Cluster(initialize_head=True, head_node_args={**room, "include_dashboard": False})
+    cluster.add_node(**room)
+    ray.init(address=cluster.address, logging_level="error", log_to_driver=False)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def gain(work: Work, corpus: Corpus, executors: Mapping[str, Executor]) -> dict[str, float]:
+    """Return the seconds of one and of two workers on the same work, each from an empty cache; all have started."""
+    seconds = dict.fromkeys(executors, math.inf)
+    for number, (name, executor) in itertools.product(range(ROUNDS + 1), executors.items()):
+        # The first round is a small one, for the workers to start and import.
+        chosen = corpus if number else corpus._replace(paths=corpus.paths[: 4 * PARTS])
+        with tempfile.TemporaryDirectory() as cache:
+            timed = work(chosen, executor, Path(cache))
+            began = time.perf_counter()
+            timed()
+            if number:
+                seconds[name] = min(seconds[name], time.perf_counter() - began)
     return {**seconds, "ratio": seconds["one"] / seconds["two"]}
 
 
-def _chunk_all(corpus: Corpus, executor: Executor, cache: Path) -> None:
+def _chunk_all(corpus: Corpus, executor: Executor, cache: Path) -> Callable[[], None]:
     session = _session(corpus, cache)
-    failed = make_chunks(session, [corpus.cell("bm25")], executor, Progress())
-    if failed:
-        raise RuntimeError(next(iter(failed.values())))
+
+    def chunk() -> None:
+        failed = make_chunks(session, [corpus.cell("bm25")], executor, Progress())
+        if failed:
+            raise RuntimeError(next(iter(failed.values())))
+
+    return chunk
 
 
-def _mine_all(corpus: Corpus, executor: Executor, cache: Path) -> None:
-    with spread_work(Store(cache), executor):
-        mine_code(Folder(NAME, corpus.root, tuple(sorted(corpus.paths))), ("docstrings", "comments"), limit=200)
+def _mine_all(corpus: Corpus, executor: Executor, cache: Path) -> Callable[[], None]:
+    def mine() -> None:
+        with spread_work(Store(cache), executor):
+            mine_code(Folder(NAME, corpus.root, tuple(sorted(corpus.paths))), ("docstrings", "comments"), limit=200)
+
+    return mine
 
 
-_WORK = {"walking and chunking": _chunk_all, "mining": _mine_all}
+def _search_all(retriever: str, corpus: Corpus, executor: Executor, cache: Path) -> Callable[[], None]:
+    _chunk_all(corpus, executor, cache)()
+    session = _session(corpus, cache)
+    if retriever != "bm25":
+        _embed(session, corpus)
+    cell = corpus.cell(retriever)
+
+    def search() -> None:
+        with sharing(session, executor, [NAME]):
+            failed: dict[CellKey, str] = {}
+            blocks = make_parts(session, [cell], executor, Progress(), failed)
+            if failed:
+                raise RuntimeError(failed[cell])
+            stages.retrieve(session, cell, blocks=blocks.get(cell, ()))
+
+    return search
+
+
+_WORK: dict[str, Work] = {
+    "walking and chunking": _chunk_all,
+    "mining": _mine_all,
+    "indexing and searching by BM25": functools.partial(_search_all, "bm25"),
+    "searching by vectors": functools.partial(_search_all, "dense"),
+}
 
 
 def written(found: dict[str, Any]) -> str:
@@ -192,14 +277,24 @@ def written(found: dict[str, Any]) -> str:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    names = [name for name in found["sizes"][0]["seconds"] if name != "wall"]
+    if found["sizes"]:
+        yield from _table(found["sizes"])
+        yield ""
+    yield f"Seconds are of the processor. Walking the tree took {found['walk_seconds']:.1f} s."
+    for name, both in found["two_workers"].items():
+        yield f"Two workers on {name}: {both['one']:.1f} s → {both['two']:.1f} s, {both['ratio']:.2f} times one."
+    yield f"Load of the machine at the end: {found['load']:.1f} on {len(os.sched_getaffinity(0))} processors."
+
+
+def _table(sizes: Sequence[dict[str, Any]]) -> Iterator[str]:
+    names = [name for name in sizes[0]["seconds"] if name != "wall"]
     yield (
         "| size | files | source MB | chunks | queries | "
         + " | ".join(f"{name} s" for name in names)
         + (" | all s | µs per chunk | store MB | peak MB |")
     )
     yield "|" + "---|" * (9 + len(names))
-    for row in found["sizes"]:
+    for row in sizes:
         spent = sum(row["seconds"][name] for name in names)
         yield (
             f"| {row['size']} | {row['files']:,} | {row['source_mb']:.0f} | {row['chunks']:,} | {row['queries']} | "
@@ -207,11 +302,6 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
             + f" | {spent:.1f} | {1e6 * spent / row['chunks']:,.0f} | {row['stored_mb']:.0f} |"
             f" {max(row['peak_mb'].values()):,.0f} |"
         )
-    yield ""
-    yield f"Seconds are of the processor. Walking the tree took {found['walk_seconds']:.1f} s."
-    for name, both in found["two_processes"].items():
-        yield f"Two processes on {name}: {both['one']:.1f} s → {both['two']:.1f} s, {both['ratio']:.2f} times one."
-    yield f"Load of the machine at the end: {found['load']:.1f} on {len(os.sched_getaffinity(0))} processors."
 
 
 if __name__ == "__main__":
