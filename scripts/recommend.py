@@ -51,7 +51,7 @@ Examples:
     help="Leave out candidates that cost more than this to embed once; needs --price.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many queries, drawn by seed.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides which files and queries each round has.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides which queries the rounds ask.")
 @click.option(
     "--margin",
     type=click.FloatRange(min=0, min_open=True),
@@ -66,8 +66,8 @@ Examples:
 def command(*, as_json: bool, out: Path | None, **asked: Any) -> None:  # noqa: ANN401 - as click read them
     """Recommend a chunker and a size for the code in PATH, with what is risked by taking it.
 
-    Without PATH and --dataset the embedded dataset is used. Candidates race on growing parts of the code; those that
-    cannot be the best leave, and the last ones meet on queries that no round has seen.
+    Without PATH and --dataset the embedded dataset is used. Candidates race on passages that compete for the queries;
+    those that cannot be the best leave, and the last ones meet on all of the code.
     """
     from evaluation.recommend.document import to_json
 

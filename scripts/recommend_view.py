@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 110
 _SHORT = {"95 % interval": "95 %", "may be best": "best?", "index MB": "MB", "query ms p50": "ms p50"}
+_SHORT |= {"all queries": "all", "unseen queries": "unseen"}
 
 
 def show(made: Recommendation) -> None:
@@ -25,13 +26,15 @@ def show(made: Recommendation) -> None:
         output.print(sentence)
     found = finalists_table(made)
     table = Table(box=None, pad_edge=False)
-    short = {**_SHORT, made.measure: "mean"}
     for place, name in enumerate(found.header):
-        table.add_column(short.get(name, name), justify="left" if place in found.words else "right", no_wrap=not place)
+        table.add_column(_SHORT.get(name, name), justify="left" if place in found.words else "right", no_wrap=not place)
     for row in found.rows:
         table.add_row(*row)
     output.print()
-    output.print(f"The final, {made.measure}; risk: what another finalist may be better by (95 %)")
+    output.print(
+        f"The final, {made.measure}: means of all queries, which decide, and of unseen ones, which no round had asked; "
+        "risk: what another finalist may be better by (95 %)"
+    )
     output.print(table)
     for snippet in snippets(made.recommended, made.code):
         output.print()

@@ -44,10 +44,14 @@ def test_the_answer_and_how_it_was_found(chunkbench: Command, repository: Path) 
     assert 0 <= found["risk"] <= 100
     assert 0 < found["embedded_texts"] <= found["grid_texts"]
     assert found["rounds"][-1]["share"] == 1.0
-    final = found["rounds"][-1]["queries"]
-    assert 0 < final < 16
-    assert len(found["finalists"]) < 8
-    assert all(each["queries"] == final for each in found["finalists"])
+    asked, final = (each["queries"] for each in found["rounds"])
+    assert final == 16
+    assert 0 < len(found["finalists"]) < 8
+    assert all(each["queries"] == final - asked for each in found["finalists"])
+    kept = [each["spec"] for each in found["candidates"] if each["may_be_best"]]
+    assert sorted(kept) == sorted(found["may_be_best"])
+    bounds = [each["better_by_at_most"] for each in found["candidates"] if each["spec"] in found["may_be_best"]]
+    assert found["risk"] == max([0.0, *(bound for bound in bounds if bound is not None)])
     again = chunkbench(*_arguments(repository, *EIGHT), "--json").json
     assert {**again, "seconds": 0, "finalists": 0} == {**found, "seconds": 0, "finalists": 0}
     shown = chunkbench(*_arguments(repository, *EIGHT), "--current", "fixed-lines:lines=4")

@@ -15,7 +15,7 @@ from evaluation.recommend.paste import Code, snippets
 from evaluation.recommend.types import CandidateRecord, Cost, Finalist, Recommendation, RoundFacts
 from evaluation.statistics import Interval
 
-SOURCE = Path(__file__).parent.parent / "evaluation" / "recommend" / "race.py"
+SOURCE = Path(__file__).parent.parent / "evaluation" / "recommend" / "field.py"
 PYTHON = Code("python", 1.4)
 
 
@@ -39,6 +39,16 @@ def test_astchunk_cuts_as_cast_does() -> None:
     assert [_dense(text) for text in _run("cast:size=900", "astchunk")] == ours
 
 
+def test_astchunk_loses_a_long_docstring_and_the_note_says_so() -> None:
+    """A node without children that is longer than the size is printed without its text."""
+    pytest.importorskip("astchunk")
+    (found,) = [each for each in snippets("cast:size=100", PYTHON) if each.title == "astchunk"]
+    scope: dict[str, Any] = {"code": '"""' + "many words here " * 40 + '"""\nx = 1\n'}
+    exec(found.code, scope)  # noqa: S102 - our own snippet
+    assert "many words" not in "".join(scope["chunks"])
+    assert "loses its text" in found.note
+
+
 def test_langchain_cuts_tokens_as_fixed_tokens_does() -> None:
     """The pasted call gives the same chunks."""
     pytest.importorskip("langchain_text_splitters")
@@ -56,11 +66,14 @@ def test_langchain_is_close_to_recursive_and_says_so() -> None:
     assert note.startswith("close")
 
 
-@pytest.mark.parametrize("spec", ["chonkie:size=900", "langchain:size=900,overlap=50", "astchunk:size=900"])
+@pytest.mark.parametrize(
+    "spec", ["chonkie:size=900", "langchain:size=900,overlap=50", "astchunk:size=900", "llama-index:size=900"]
+)
 def test_a_library_that_is_recommended_itself_is_called_as_it_was_measured(spec: str) -> None:
     """The same chunks as the adapter's, whitespace at their ends aside."""
     name = spec.partition(":")[0]
-    pytest.importorskip({"langchain": "langchain_text_splitters"}.get(name, name))
+    modules = {"langchain": "langchain_text_splitters", "llama-index": "llama_index.core.node_parser"}
+    pytest.importorskip(modules.get(name, name))
     assert [_dense(text) for text in _run(spec, name)] == [_dense(chunk.text) for chunk in cb.chunk(SOURCE, spec)]
 
 
@@ -78,7 +91,7 @@ def _made(name: str) -> Recommendation:
     cost = Cost(chunks=10, mean_nws=500.0, tokens=1000)
     records = (
         CandidateRecord(name, name, "finalist", name, 10, 500.0, 1000, 9, 2, (mean, mean)),
-        CandidateRecord("b", "b", "behind", f"behind {name}", 20, 300.0, 900, 9, 1, (mean,), 0.1, name),
+        CandidateRecord("b", "b", "behind", f"behind {name}", 20, 300.0, 900, 9, 1, (mean,), True, 0.1, 0.1, name),
     )
     return Recommendation(
         dataset=name,
@@ -91,8 +104,7 @@ def _made(name: str) -> Recommendation:
         leader=name,
         may_be_best=(name,),
         risk=0.1,
-        riskiest="b",
-        finalists=(Finalist(name, mean, may_be_best=True, risk=0.1, final_risk=0.0, cost=cost),),
+        finalists=(Finalist(name, mean, mean_of_all=0.5, may_be_best=True, risk=0.1, final_risk=0.0, cost=cost),),
         candidates=records,
         rounds=(RoundFacts(2, 5, 1, 3, 0.2), RoundFacts(1, 10, 1, 9, 1.0)),
         embedded_texts=5,

@@ -1,8 +1,9 @@
-"""The parts of a race: growing, disjoint from the final, the same for the same seed, and no larger than allowed."""
+"""What the rounds are measured on: the same for the same seed, no larger than allowed, and with all answers."""
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,7 +15,16 @@ from chunkers.fixed_lines import FixedLines
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
 from evaluation.experiment.keys import plugin_inputs
-from evaluation.recommend.sampling import SHARES, Passage, Passages, asking, divide, in_turn
+from evaluation.recommend.sampling import (
+    ANSWERS_SHARE,
+    QUERIES_SHARE,
+    SHARES,
+    Passage,
+    Passages,
+    asking,
+    divide,
+    evenly,
+)
 from evaluation.recommend.within import Within, touching
 from ground_truth.types import Annotation, Dataset, Query
 
@@ -38,26 +48,25 @@ class Files:
 
 def _dataset(repositories: int, queries: int, lines: int) -> Dataset:
     names = [f"r{k}" for k in range(repositories)]
-    kept = tuple(Files(name, (SourceFile("f.py", b"x = 1\n" * lines, "python", name),)) for name in names)
+    kept = tuple(Files(name, (SourceFile(f"{name}.py", b"x = 1\n" * lines, "python", name),)) for name in names)
     asked = [(f"{name}-{k}", name, "docstrings" if k % 2 else "comments") for name in names for k in range(queries)]
     return Dataset(
         "own",
         kept,
         tuple(Query(each, f"query {each}", repo, kind=kind) for each, repo, kind in asked),
-        tuple(Annotation(each, repo, "f.py", 1, 1) for each, repo, _ in asked),
+        tuple(Annotation(each, repo, f"{repo}.py", 1, 1) for each, repo, _ in asked),
     )
 
 
 def _found(whole: Dataset, lines: int, seed: int) -> tuple[dict[str, list[Passage]], dict[str, list[Passage]]]:
-    """Return passages of 60 bytes and 300 tokens each that come first for each query, and answers of 6 bytes."""
+    """Return passages of 60 bytes that come first for each query, and answers of 6 bytes."""
     rng = np.random.default_rng(seed)
     places = {query.id: rng.integers(0, max(1, lines - 10), 20) for query in whole.queries}
-    files = {query.id: (query.repo, "f.py") for query in whole.queries}
+    files = {query.id: (query.repo, f"{query.repo}.py") for query in whole.queries}
     first = {
-        name: [Passage(files[name], 6 * int(at), 6 * int(at) + 60, 300) for at in found]
-        for name, found in places.items()
+        name: [Passage(files[name], 6 * int(at), 6 * int(at) + 60) for at in found] for name, found in places.items()
     }
-    return first, {name: [Passage(files[name], 0, 6)] for name in places}
+    return first, {name: [Passage(files[name], 6 * int(at[0]), 6 * int(at[0]) + 6)] for name, at in places.items()}
 
 
 @given(
@@ -66,30 +75,25 @@ def _found(whole: Dataset, lines: int, seed: int) -> tuple[dict[str, list[Passag
     lines=st.sampled_from([20, 500, 5_000]),
     seed=st.integers(0, 5),
 )
-def test_parts_grow_and_the_final_is_fresh(repositories: int, queries: int, lines: int, seed: int) -> None:
-    """Each round holds the one before; no query is in a round and in the final; answers are among the passages."""
+def test_rounds_hold_their_answers_within_their_share(repositories: int, queries: int, lines: int, seed: int) -> None:
+    """Answers are among the passages, which touch no more than allowed; queries are left for the final alone."""
     whole = _dataset(repositories, queries, lines)
     first, gold = _found(whole, lines, seed)
-    parts = divide(whole, first, gold, seed=seed)
-    assert repr(parts) == repr(divide(whole, first, gold, seed=seed))
-    *rounds, final = parts
-    assert final.passages is None
-    seen = rounds[-1].queries if rounds else frozenset()
-    assert final.queries | seen == {query.id for query in whole.queries}
-    assert not final.queries & seen
-    assert len(seen) <= max(1, len(whole.queries) / 2)
-    for before, after in itertools.pairwise(rounds):
-        assert before.queries < after.queries
     total = 6 * lines * repositories
+    rounds = divide(whole, first, gold, share=lambda passages: passages.size / total, seed=seed)
+    again = divide(whole, first, gold, share=lambda passages: passages.size / total, seed=seed)
+    assert repr(rounds) == repr(again)
+    assert bool(rounds) == (len(whole.queries) >= 4)
     for share, each in zip(SHARES, rounds, strict=False):
-        assert each.passages is not None
-        assert len(each.queries) == 1 or each.passages.size <= SHARES[-1] * total
+        assert 1 <= len(each.queries) <= QUERIES_SHARE * len(whole.queries)
+        assert len(each.queries) == 1 or each.passages.size <= share * total
         held = each.passages.ranges
-        assert all(any(a <= 0 and b >= 6 for a, b in held[part.file[1]]) for q in each.queries for part in gold[q]), (
-            share
-        )
+        parts = [part for name in each.queries for part in gold[name]]
+        assert all(any(a <= part.start and b >= part.end for a, b in held[part.file[1]]) for part in parts)
+        answered = Passages.of(parts).size
+        assert len(each.queries) == 1 or answered <= ANSWERS_SHARE * total
     if len(whole.queries) >= 8 and lines == 5_000:
-        assert rounds
+        assert len(rounds[0].queries) == int(QUERIES_SHARE * len(whole.queries)), "there is room for all"
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), max_size=12), st.integers(1, 20))
@@ -123,9 +127,13 @@ def test_a_chunker_within_passages_cuts_as_ever_and_has_a_key_of_its_own() -> No
     assert len(set(keys)) == 3
 
 
-def test_queries_are_taken_from_each_repository_and_kind_in_turn() -> None:
-    """Four repositories with two kinds each: the first eight queries are one of each."""
+def test_queries_are_taken_evenly() -> None:
+    """Any beginning of the order holds about the same part of each repository and kind."""
     whole = _dataset(4, 10, 20)
-    first = list(in_turn(whole.queries, seed=3))[:8]
-    assert len({(query.repo, query.kind) for query in first}) == 8
-    assert len(asking(whole, frozenset(query.id for query in first)).annotations) == 8
+    ordered = evenly(whole.queries, seed=3)
+    assert sorted(query.id for query in ordered) == sorted(query.id for query in whole.queries)
+    half = ordered[: len(ordered) // 2]
+    groups = Counter((query.repo, query.kind) for query in half)
+    assert len(groups) == 8
+    assert set(groups.values()) <= {2, 3}
+    assert len(asking(whole, frozenset(query.id for query in half)).annotations) == len(half)

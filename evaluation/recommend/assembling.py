@@ -18,8 +18,7 @@ from evaluation.recommend.costs import cost_of
 from evaluation.recommend.field import Field
 from evaluation.recommend.measuring import Measuring
 from evaluation.recommend.paste import Code
-from evaluation.recommend.race import Outcome
-from evaluation.recommend.texts import count_distinct
+from evaluation.recommend.race import Left, Outcome
 from evaluation.recommend.types import CandidateRecord, Current, Fate, Finalist, Limits, Recommendation, RoundFacts
 from evaluation.results.comparisons import margin_of, statistics_options
 from evaluation.statistics import Interval, best_set, compare_pairs, mean_interval
@@ -39,8 +38,11 @@ class Finished(NamedTuple):
     outcome: Outcome
     limits: Limits
     current: str | None
-    scout: str | None
-    """Who searched everything before the first round."""
+
+    @property
+    def fresh(self) -> Scored:
+        """The final's scores on the queries that no round has asked."""
+        return self.outcome.rounds[-1].scored.on(~self.measuring.seen)
 
 
 def assemble(race: Finished, *, seconds: float) -> Recommendation:
@@ -49,16 +51,17 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
     dataset = session.dataset(config.datasets[0]).dataset
     final = outcome.rounds[-1].scored
     current = _current(race) if race.current else None
-    searched = race.measuring.session_of(len(race.measuring.parts) - 1, final.names)
+    searched = race.measuring.session_of(len(race.measuring.parts), final.names)
     best = best_set(final.values, final.clusters, names=list(final.names), corrections=2, **_options(session))
     finalists = tuple(
         Finalist(
             spec=name,
-            mean=_interval(session, final, name),
+            mean=_interval(session, race.fresh, name),
+            mean_of_all=outcome.rounds[-1].means[name],
             may_be_best=name in outcome.may_be_best,
             risk=outcome.risks[name],
             final_risk=outcome.final_risks[name],
-            cost=cost_of(session, searched, name, race.limits),
+            cost=cost_of(searched, name, race.limits),
         )
         for name in outcome.finalists
     )
@@ -74,12 +77,11 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
         leader=outcome.finalists[0],
         may_be_best=outcome.may_be_best,
         risk=outcome.risks[outcome.recommended],
-        riskiest=outcome.riskiest,
         finalists=finalists,
         candidates=tuple(_records(race)),
         rounds=tuple(_rounds(race)),
-        embedded_texts=count_distinct(_embedded(race)),
-        grid_texts=count_distinct(runner.texts.keys for runner in race.field.runners.values()),
+        embedded_texts=outcome.embedded,
+        grid_texts=outcome.grid,
         seconds=seconds,
         price=race.limits.price,
         current=current,
@@ -127,73 +129,65 @@ def _interval(session: Session, scored: Scored, name: str) -> Interval:
 
 def _records(race: Finished) -> Iterator[CandidateRecord]:
     """Yield every candidate in the order given, with how far it came."""
+    outcome = race.outcome
     for candidate in race.candidates:
         spec = candidate.spec
         if spec in race.field.out:
             yield race.field.out[spec]
             continue
         runner = race.field.runners[spec]
-        rounds = [each for each in race.outcome.rounds if spec in each.means]
+        rounds = [each for each in outcome.rounds if spec in each.means]
+        scored = [race.fresh if each is outcome.rounds[-1] else each.scored for each in rounds]
         record = CandidateRecord(
             spec=spec,
             family=candidate.family,
             fate="finalist",
-            reason="met the other finalists on queries that no round had seen",
+            reason="measured on all text",
             chunks=runner.chunks,
             mean_nws=runner.mean_nws,
             tokens=runner.tokens,
-            texts=runner.entrant.texts,
+            texts=runner.distinct,
             round=len(rounds),
-            rounds=tuple(_interval(race.session, each.scored, spec) for each in rounds),
+            rounds=tuple(_interval(race.session, each, spec) for each in scored),
+            may_be_best=spec in outcome.may_be_best,
+            better_by=outcome.advantages.get(spec),
         )
         if spec in race.measuring.failed:
-            yield replace(record, fate="failed", reason=race.measuring.failed[spec])
+            yield replace(record, fate="failed", reason=race.measuring.failed[spec], may_be_best=False)
             continue
         left = rounds[-1].left.get(spec)
-        if left is None:
-            yield record
-            continue
-        reason = (
-            f"shown to be worse than {left.rival} in round {len(rounds)}"
-            if left.shown
-            else f"too far behind {left.rival} in round {len(rounds)} to be measured further; not shown to be worse"
-        )
-        fate: Fate = "worse" if left.shown else "behind"
-        yield replace(record, fate=fate, reason=reason, behind=left.behind, rival=left.rival)
+        yield record if left is None else _with_reason(record, left)
+
+
+def _with_reason(record: CandidateRecord, left: Left) -> CandidateRecord:
+    """Return the record of one that left, with why."""
+    fate: Fate = "behind" if record.may_be_best else "worse"
+    reason = (
+        f"behind in round {record.round} and not measured further; may still be best"
+        if record.may_be_best
+        else f"shown to be worse than a finalist, by round {record.round}"
+    )
+    return replace(record, fate=fate, reason=reason, behind=left.behind, rival=left.rival)
 
 
 def _rounds(race: Finished) -> Iterator[RoundFacts]:
     session = race.session
     files = len(session.dataset(session.config.datasets[0]).files)
-    for part, each in zip(race.measuring.parts, race.outcome.rounds, strict=True):
-        yield RoundFacts(
-            candidates=len(each.means),
-            queries=len(each.scored.clusters),
-            repositories=len(set(each.scored.clusters)),
-            files=files if part.passages is None else len(part.passages.ranges),
-            share=race.field.share_of_texts(part.passages),
-        )
-
-
-def _embedded(race: Finished) -> Iterator[np.ndarray]:
-    """Yield the texts that each candidate was measured on: those of the last round that it took part in."""
-    for spec, runner in race.field.runners.items():
-        parts = [
-            part for part, each in zip(race.measuring.parts, race.outcome.rounds, strict=True) if spec in each.means
-        ]
-        if parts:
-            yield runner.texts.within(None if spec == race.scout else parts[-1].passages)
+    shares = [(len(part.passages.ranges), race.field.share_of_texts(part.passages)) for part in race.measuring.parts]
+    for (held, share), each in zip([*shares, (files, 1.0)], race.outcome.rounds, strict=True):
+        clusters = each.scored.clusters
+        yield RoundFacts(len(each.means), len(clusters), len(set(clusters)), held, share)
 
 
 def _current(race: Finished) -> Current:
-    """Measure the chunker in use on the final's queries and compare the recommended one with it.
+    """Measure the chunker in use and compare the recommended one with it, on the queries that no round has asked.
 
     The interval is corrected for all finalists, since which of them is recommended depends on the same queries.
     """
-    session, final, spec = race.session, race.outcome.rounds[-1].scored, race.current or ""
+    session, final, spec = race.session, race.fresh, race.current or ""
+    last = len(race.measuring.parts)
     if spec not in final.names:
-        mine = race.measuring(len(race.measuring.parts) - 1, [spec])
-        final = Scored([*final.names, *mine.names], np.concatenate([final.values, mine.values]), final.clusters)
+        final = final.with_rows(race.measuring(last, [spec]).on(~race.measuring.seen))
     if spec not in final.names:
         return Current(spec, None, None, None, race.measuring.failed[spec])
     change = None
@@ -203,5 +197,5 @@ def _current(race: Finished) -> Current:
             final.values, final.clusters, names=list(final.names), family=spec, margin=_margin(session), **options
         )
         change = next(each for each in found if each.a == race.outcome.recommended)
-    searched = race.measuring.session_of(len(race.measuring.parts) - 1, [spec])
-    return Current(spec, _interval(session, final, spec), change, cost_of(session, searched, spec, race.limits))
+    searched = race.measuring.session_of(last, [spec])
+    return Current(spec, _interval(session, final, spec), change, cost_of(searched, spec, race.limits))

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.statistics import Weight
-from evaluation.statistics.evidence import Settings, weigh
+from evaluation.statistics.control import family_level, shared_correlation
+from evaluation.statistics.evidence import Group, Settings, weigh
 from evaluation.statistics.intervals import weighted_mean
 from evaluation.statistics.scores import difference_span, score_span
 
@@ -22,10 +23,13 @@ class Scored(NamedTuple):
     clusters: Sequence[str]
     """The repository of each query."""
 
-    def only(self, names: Sequence[str]) -> Scored:
-        """Return the rows of these candidates, in this order."""
-        places = [self.names.index(name) for name in names]
-        return self._replace(names=list(names), values=self.values[places])
+    def on(self, queries: np.ndarray) -> Scored:
+        """Return the scores on some of the queries, given as a mask."""
+        return Scored(self.names, self.values[:, queries], np.asarray(self.clusters)[queries].tolist())
+
+    def with_rows(self, other: Scored) -> Scored:
+        """Return these candidates and then others, on the same queries."""
+        return self._replace(names=[*self.names, *other.names], values=np.concatenate([self.values, other.values]))
 
 
 class Scale(NamedTuple):
@@ -41,28 +45,47 @@ class Scale(NamedTuple):
         return 1.0 if self.higher_is_better else -1.0
 
 
+Pair = tuple[str, str]
+
+
 def means(scored: Scored, scale: Scale) -> dict[str, float]:
     """Return the mean of each candidate, each repository (or query) counting once; NaN where it has no value."""
     rows = zip(scored.names, scored.values, strict=True)
     return {name: weighted_mean(row, scored.clusters, weight=scale.weight) for name, row in rows}
 
 
-def upper_bounds(
-    scored: Scored, pairs: Sequence[tuple[str, str]], *, level: float, scale: Scale
-) -> dict[tuple[str, str], float]:
-    """Return for each pair (a, b) what a's advantage over b exceeds with at most this probability.
+def largest_difference(scored: Scored, scale: Scale) -> float:
+    """Return how far two means can be apart."""
+    return difference_span(score_span(scored.values, scale.value_range)).most
 
-    An advantage is a difference of means, positive where a is better. Where the data say nothing, the bound is the
-    largest difference that the measure allows.
+
+def upper_bounds(
+    scored: Scored, pairs: Sequence[Pair], *, level: float, rivals: int, scale: Scale
+) -> dict[Pair, float]:
+    """Return for each pair (a, b) how much better a may be than b.
+
+    For any one a, its bounds over ``rivals`` others hold together but for a chance of ``level``, whoever they are: the
+    correction is Dunnett's, by the correlation that the data show. An advantage is a difference of means, positive
+    where a is better; where the data say nothing, its bound is the largest difference that the measure allows.
     """
     if not pairs:
         return {}
     place = {name: row for row, name in enumerate(scored.names)}
-    first, second = ([place[pair[side]] for pair in pairs] for side in (0, 1))
+    first, second = (np.array([place[pair[side]] for pair in pairs]) for side in (0, 1))
     differences = scale.sign * (scored.values[first] - scored.values[second])
     span = difference_span(score_span(scored.values, scale.value_range))
     found = np.full(len(pairs), span.most)
     for group in weigh(differences, scored.clusters, span=span, settings=Settings(scale.weight, "t", 0, 0)):
-        bound = np.where(group.samples.counts > 0, group.evidence.upper(level), span.most)
+        bound = group.evidence.upper(_levels(group, first[group.rows], level, rivals))
+        bound = np.where(group.samples.counts > 0, bound, span.most)
         found[group.rows] = np.minimum(np.nan_to_num(bound, nan=span.most, posinf=span.most), span.most)
     return dict(zip(pairs, found.tolist(), strict=True))
+
+
+def _levels(group: Group, controls: np.ndarray, level: float, rivals: int) -> np.ndarray:
+    """Return the level of each comparison: those of one control are a family with that correlation."""
+    samples = group.samples
+    parts = samples.weights * (samples.values - np.nan_to_num(samples.estimates)[:, None])
+    everyone, index = np.unique(controls, return_inverse=True)
+    alike = np.array([shared_correlation(parts[index == place]) for place in range(len(everyone))])
+    return family_level(level, np.full(len(everyone), float(max(rivals, 1))), alike)[index]

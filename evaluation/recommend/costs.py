@@ -7,11 +7,10 @@ from evaluation.experiment.session import Session
 from evaluation.recommend.field import index_mb
 from evaluation.recommend.texts import index_tokens
 from evaluation.recommend.types import Cost, Limits
-from evaluation.types import CellKey
 
 
-def cost_of(session: Session, final: Session, spec: str, limits: Limits) -> Cost:
-    """Return what a chunker costs on all files, from the rankings of the final; ``session`` has all of its queries."""
+def cost_of(final: Session, spec: str, limits: Limits) -> Cost:
+    """Return what a chunker costs on all files, from the rankings of the final."""
     cell = next(each for each in final.cells if each.chunker == spec)
     table = stages.chunk(final, cell.dataset, spec)
     found = stages.retrieve(final, cell).cost
@@ -21,22 +20,12 @@ def cost_of(session: Session, final: Session, spec: str, limits: Limits) -> Cost
         chunks=len(table),
         mean_nws=table.facts.mean_nws,
         tokens=tokens,
-        index_mb=_index_mb(session, final, cell, found.index_bytes),
+        index_mb=index_mb(final, table) if found.index_bytes is None else found.index_bytes / 1e6,
         embed_minutes=found.embed_seconds / 60 if vectors and found.embed_seconds is not None else None,
         price=None if limits.price is None else tokens * limits.price / 1e6,
         query_p50_ms=_ms(found.query_seconds_p50),
         query_p95_ms=_ms(found.query_seconds_p95),
     )
-
-
-def _index_mb(session: Session, final: Session, cell: CellKey, found: int | None) -> float:
-    """Return the size of all indexes; what the final built is all where it asked something of every repository."""
-    whole, asked = (
-        {query.repo for query in each.dataset(each.config.datasets[0]).dataset.queries} for each in (session, final)
-    )
-    if found is not None and whole == asked:
-        return found / 1e6
-    return index_mb(session, stages.chunk(session, session.config.datasets[0], cell.chunker))
 
 
 def _ms(seconds: float | None) -> float | None:

@@ -22,7 +22,7 @@ def to_json(made: Recommendation) -> dict[str, Any]:
         "recommended": made.recommended,
         "may_be_best": list(made.may_be_best),
         "risk": _number(made.risk, by),
-        "riskiest": made.riskiest,
+        "risk_among_finalists": _number(made.best.final_risk, by),
         "leader": made.leader,
         "margin": _number(made.margin, by),
         "unit": unit_words(made.measure),
@@ -70,6 +70,7 @@ def _finalist(each: Finalist, by: float) -> dict[str, Any]:
     return {
         "spec": each.spec,
         **_interval(each.mean, by),
+        "mean_of_all_queries": _number(each.mean_of_all, by),
         "may_be_best": each.may_be_best,
         "risk": _number(each.risk, by),
         "risk_among_finalists": _number(each.final_risk, by),
@@ -89,6 +90,8 @@ def _candidate(each: CandidateRecord, by: float) -> dict[str, Any]:
         "texts": each.texts,
         "round": each.round,
         "rounds": [_interval(found, by) for found in each.rounds],
+        "may_be_best": each.may_be_best,
+        "better_by_at_most": _number(each.better_by, by),
         "behind": _number(each.behind, by),
         "rival": each.rival or None,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from evaluation.experiment.visible_chunks import searchable_rows
 from evaluation.recommend.candidates import Candidate
 from evaluation.recommend.race import Entrant
 from evaluation.recommend.sampling import Passages
-from evaluation.recommend.texts import IndexTexts, index_texts, index_tokens
+from evaluation.recommend.texts import IndexTexts, index_texts, index_tokens, layout, numbered, ranges_of
 from evaluation.recommend.types import CandidateRecord, Fate, Limits
 from indexing.types import SearchSpace
 
@@ -34,7 +34,12 @@ class Runner:
     mean_nws: float
     tokens: int
     texts: IndexTexts
-    entrant: Entrant
+    cost: tuple[float, ...]
+
+    @property
+    def distinct(self) -> int:
+        """How many different texts there are."""
+        return len(np.unique(self.texts.keys))
 
 
 @dataclass(frozen=True)
@@ -43,11 +48,27 @@ class Field:
 
     runners: Mapping[str, Runner]
     out: Mapping[str, CandidateRecord]
+    begins: Mapping[str, int]
+    """Where each path begins, all one after the other."""
 
-    def share_of_texts(self, passages: Passages | None) -> float:
+    def share_of_texts(self, passages: Passages) -> float:
         """Return the share of all candidates' texts that touch the passages."""
-        runners = self.runners.values()
-        return sum(len(each.texts.within(passages)) for each in runners) / max(sum(each.chunks for each in runners), 1)
+        runners, ranges = self.runners.values(), ranges_of(passages, self.begins)
+        return sum(len(each.texts.within(ranges)) for each in runners) / max(sum(each.chunks for each in runners), 1)
+
+    def entrants(self, rounds: Sequence[Passages]) -> list[Entrant]:
+        """Return the candidates as the race sees them, with the texts that each round and the final would index."""
+        ranges = [ranges_of(passages, self.begins) for passages in rounds]
+        return [
+            Entrant(
+                name=spec,
+                texts=[*(each.texts.within(held) for held in ranges), each.texts.keys],
+                cost=each.cost,
+                family=each.candidate.family,
+                size=each.mean_nws,
+            )
+            for spec, each in self.runners.items()
+        ]
 
 
 def make_field(
@@ -58,6 +79,7 @@ def make_field(
     cells = [cell for cell in session.cells if cell.chunker in {each.spec for each in candidates}]
     failed = {cell.chunker: reason for cell, reason in make_chunks(session, cells, executor, progress).items()}
     loaded = session.dataset(dataset)
+    begins = layout(loaded)
     runners: dict[str, Runner] = {}
     out: dict[str, CandidateRecord] = {}
     first: dict[str, str] = {}
@@ -75,13 +97,14 @@ def make_field(
         if over := _over(session, table, limits):
             out[spec] = _out(candidate, "over the limit", over, table)
             continue
-        texts = index_texts(loaded, table)
+        texts = index_texts(loaded, table, begins)
         tokens = index_tokens(table)
         cost = (len(table), tokens) if limits.price is None else (tokens, len(table))
-        entrant = Entrant(spec, texts.distinct, cost, candidate.family, table.facts.mean_nws)
-        runners[spec] = Runner(candidate, len(table), table.facts.mean_nws, tokens, texts, entrant)
+        runners[spec] = Runner(candidate, len(table), table.facts.mean_nws, tokens, texts, cost)
     _check(runners, out)
-    return Field(runners, out)
+    texts_of = numbered(runner.texts for runner in runners.values())
+    named = zip(runners.items(), texts_of, strict=True)
+    return Field({spec: replace(runner, texts=texts) for (spec, runner), texts in named}, out, begins)
 
 
 def _out(candidate: Candidate, fate: Fate, reason: str, table: ChunkTable) -> CandidateRecord:

@@ -22,44 +22,50 @@ from ground_truth.datasets.in_memory import InMemory
 
 @dataclass
 class Measuring:
-    """The rounds' experiments, made when they are asked for."""
+    """The rounds' experiments, made when they are asked for; the final is the session's own, with all queries."""
 
     session: Session
     parts: Sequence[Part]
+    """Of the rounds before the final."""
     executor: Executor
     progress: Progress
     say: Callable[[str], None]
     failed: dict[str, str] = field(default_factory=dict)
     """Candidate → why it has no scores in some round."""
 
+    @property
+    def seen(self) -> np.ndarray:
+        """Which of the final's queries the rounds ask."""
+        asked = self.parts[0].queries if self.parts else frozenset()
+        queries = self.session.dataset(self.session.config.datasets[0]).dataset.queries
+        return np.array([query.id in asked for query in queries], dtype=bool)
+
     def __call__(self, number: int, names: Sequence[str]) -> Scored:
         """Return the scores of these candidates in a round; those that fail have no row."""
-        final, part = number == len(self.parts) - 1, self.parts[number]
-        what = "final" if final else f"round {number + 1} of {len(self.parts) - 1}"
-        searched = "all text" if part.passages is None else f"passages of {len(part.passages.ranges):,} files"
-        self.say(f"{what}: {len(names)} candidates, {len(part.queries):,} queries, {searched}")
         session = self.session_of(number, names)
-        broken = make_scores(session, session.cells, self.executor, self.progress)
-        cells = dict(zip(names, session.cells, strict=True))
+        queries = session.dataset(session.config.datasets[0]).dataset.queries
+        if names:
+            what = "all text" if number == len(self.parts) else f"passages, round {number + 1} of {len(self.parts)}"
+            said = f"{len(names)} {'candidate' if len(names) == 1 else 'candidates'}, {len(queries):,} queries"
+            self.say(f"{what}: {said}")
+        broken = make_scores(session, session.cells, self.executor, self.progress) if names else {}
+        cells = dict(zip(names, session.cells, strict=True)) if names else {}
         self.failed |= {name: broken[cell] for name, cell in cells.items() if cell in broken}
         kept = [name for name in names if cells[name] not in broken]
-        headline = session.config.headline
-        rows = [stages.score(session, cells[name]).scored.scores[headline] for name in kept]
-        clusters = [query.cluster for query in session.dataset(session.config.datasets[0]).dataset.queries]
-        return Scored(kept, np.array(rows).reshape(len(kept), len(clusters)), clusters)
+        rows = [stages.score(session, cells[name]).scored.scores[session.config.headline] for name in kept]
+        return Scored(kept, np.array(rows).reshape(len(kept), len(queries)), [query.cluster for query in queries])
 
     def session_of(self, number: int, names: Sequence[str]) -> Session:
         """Return the session of these candidates, in this order, on a round's passages and queries."""
-        base, part = self.session, self.parts[number]
-        config = base.config
-        whole = config.datasets[0]
+        base, config = self.session, self.session.config
+        if number == len(self.parts):
+            return base.with_config(config.model_copy(update={"chunkers": tuple(names) or config.chunkers}))
+        part, whole = self.parts[number], config.datasets[0]
         asked = hashlib.sha256("\n".join(sorted(part.queries)).encode("utf-8", "surrogateescape")).hexdigest()[:12]
         spec = f"{whole} · queries {asked}"
         loader = PartLoader(inner=base.loader(whole), limit=config.limit, seed=config.seed, queries=part.queries)
         here = InMemory(dataset=asking(base.dataset(whole).dataset, part.queries))
         loaded = load_dataset(spec, here, duplicates="keep", limit=None, seed=config.seed)
-        kept: dict[str, object] = {}
-        if part.passages is not None:
-            kept = {f"{name} · within {part.passages}": Within.of(base.chunker(name), part.passages) for name in names}
-        update = {"datasets": (spec,), "chunkers": tuple(kept or names), "limit": None}
+        kept = {f"{name} · within {part.passages}": Within.of(base.chunker(name), part.passages) for name in names}
+        update = {"datasets": (spec,), "chunkers": tuple(kept), "limit": None}
         return base.with_dataset(config.model_copy(update=update), loader, loaded, plugins=kept)

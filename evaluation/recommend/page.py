@@ -59,10 +59,11 @@ def cost_columns(made: Recommendation, cost: Cost) -> dict[str, str]:
 def finalists_table(made: Recommendation) -> Table:
     """Return those who met in the final, best mean first, and the chunker in use below them."""
     columns = list(cost_columns(made, made.best.cost))
-    header = ["finalist", made.measure, "95 % interval", "may be best", "risk", *columns]
+    header = ["finalist", "all queries", "unseen queries", "95 % interval", "may be best", "risk", *columns]
     rows = [
         [
             f"{each.spec}{' ←' if each.spec == made.recommended else ''}",
+            score(made.measure, each.mean_of_all),
             score(made.measure, each.mean.mean),
             span(made.measure, each.mean.low, each.mean.high),
             "yes" if each.may_be_best else "no",
@@ -75,8 +76,9 @@ def finalists_table(made: Recommendation) -> Table:
     if used is not None and used.mean is not None and used.cost is not None and used.change is not None:
         interval = span(made.measure, used.mean.low, used.mean.high)
         costs = cost_columns(made, used.cost).values()
-        rows.append([f"{used.spec} (in use)", score(made.measure, used.mean.mean), interval, "–", "–", *costs])
-    return Table("The final", header, rows, words={0, 3})
+        mean = score(made.measure, used.mean.mean)
+        rows.append([f"{used.spec} (in use)", "–", mean, interval, "–", "–", *costs])
+    return Table("The final", header, rows, words={0, 4})
 
 
 def _left_table(made: Recommendation) -> Table:
@@ -86,14 +88,15 @@ def _left_table(made: Recommendation) -> Table:
             str(each.round) if each.round else "–",
             score(made.measure, each.rounds[-1].mean) if each.rounds else "–",
             "–" if each.behind is None else score(made.measure, each.behind),
+            "–" if each.better_by is None or not each.may_be_best else score(made.measure, each.better_by),
             f"{each.chunks:,}",
             f"{each.mean_nws:,.0f}",
             each.reason,
         ]
         for each in sorted(made.candidates, key=lambda each: -each.round)
     ]
-    header = ["candidate", "last round", made.measure, "behind", "chunks", "nws", "why"]
-    return Table("Who left when, and why", header, rows, words={0, 6})
+    header = ["candidate", "last round", made.measure, "behind", "better by at most", "chunks", "nws", "why"]
+    return Table("Who left when, and why", header, rows, words={0, 7})
 
 
 def _rounds_table(made: Recommendation) -> Table:

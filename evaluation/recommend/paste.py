@@ -62,8 +62,9 @@ def _noted(snippet: Snippet, more: str) -> Snippet:
 
 def _cast(chunker: Any, code: Code) -> Iterator[Snippet]:  # noqa: ANN401 - of this class
     if not chunker.expansion:
-        note = "the same algorithm by its authors; it prints syntax nodes again: whitespace between them may differ"
-        yield from (_noted(each, note) for each in _astchunk(chunker, code))
+        yield from (
+            each._replace(note=f"the same algorithm by its authors; {each.note}") for each in _astchunk(chunker, code)
+        )
 
 
 def _astchunk(chunker: Any, code: Code) -> Iterator[Snippet]:  # noqa: ANN401 - of this class
@@ -76,6 +77,7 @@ def _astchunk(chunker: Any, code: Code) -> Iterator[Snippet]:  # noqa: ANN401 - 
         "from astchunk import ASTChunkBuilder\n\n"
         f'builder = ASTChunkBuilder(max_chunk_size={chunker.size}, language="{language}", metadata_template="none")\n'
         f'chunks = [chunk["content"] for chunk in builder.chunkify(code{overlap})]',
+        "it prints syntax nodes again: whitespace may differ, and a string longer than the size loses its text",
     )
 
 

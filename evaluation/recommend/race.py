@@ -1,39 +1,42 @@
-"""The race: who leaves when and why, who is recommended, and what that risks. It knows scores and costs, nothing else.
+"""The race: who leaves when and why, who is recommended, and what that risks. It knows scores and texts, nothing else.
 
-Rounds measure the candidates on growing parts of the data. After each, those that are shown not to be the best leave,
-and then those that are furthest behind, until what is left can be afforded. The finalists meet on queries that had no
-part in any round. The error of 5 % is spread: half over the rounds, half for the final.
+Rounds measure the candidates on growing parts of the text, with most of the queries. After each, those that are shown
+to be worse leave, and then those that are furthest behind, until what is left can be afforded. The finalists meet on
+all text: the queries that no round asked give means that are not flattered, and all queries together decide. A few
+scouts are measured on all text from the start: what that changes for them tells what it changes for others.
 
-Why the risk covers every candidate, however the recommended one was chosen: let b be the truly best. In each round the
-bounds on b's advantage over the others hold together, because the level is divided by their number, and so they hold in
-all rounds together. The recommended one was measured in every round, and b in some last one, whose bound on b's
-advantage over it therefore holds too. The risk is the largest such bound over all candidates, so it is at least b's.
+Why the risk covers every candidate, however the recommended one was chosen: let b be the truly best. Before any data
+are seen, b's advantages over all others are one family of comparisons in the final, on all queries, and another in the
+rounds; half of the error of 5 % is for each. So the bounds on b's advantage hold together, over whomever and in
+whichever round b was measured last. The risk is the largest bound of those that may be b, so it is at least b's.
+A bound from a round is about its passages; what all text would change is learned from those measured on both.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from evaluation.recommend.bounds import Scale, Scored, means, upper_bounds
-from evaluation.recommend.smoothing import steadied
+import numpy as np
+
+from evaluation.recommend.bounds import Pair, Scale, Scored, largest_difference, means, upper_bounds
+from evaluation.recommend.shifts import Shape, Shift, expected_shifts
+from evaluation.recommend.smoothing import noise_of, steadied
 from evaluation.statistics import SIGNIFICANT
 
 _LEADERS = 3
 """Those with the best means, with which everyone is compared in a round."""
-_LEAST_LEFT, _LEAST_FINALISTS = 8, 3
-_NEXT_ROUND = 0.3
-"""What the next round may take of the texts that are left to spend; the final has the rest."""
+_LEAST_LEFT, _LEAST_FINALISTS = 8, 2
 
 
 class Entrant(NamedTuple):
     """A candidate as the race sees it."""
 
     name: str
-    texts: int
-    """Texts to index if it is measured on everything."""
+    texts: Sequence[np.ndarray]
+    """The texts to index in each round, and in the final, as numbers from 0 that candidates may share."""
     cost: tuple[float, ...]
     """Compared in order; less is cheaper."""
     family: str = ""
@@ -49,18 +52,21 @@ class Rules:
     margin: float
     """A loss within this is none, in the measure's own unit."""
     scale: Scale = field(default_factory=Scale)
-    finalists: int = 6
-    text_share: float = 0.34
-    """The share of all candidates' texts that the race may index, unless three finalists need more."""
+    finalists: int = 12
+    """At most so many, beside those that were measured on all text before."""
+    without_rounds: int = 6
+    """So many candidates meet on all text at once."""
+    rounds_share: float = 0.19
+    """The share of all candidates' texts that the rounds may index, unless eight candidates need more."""
+    text_share: float = 0.395
+    """The share that the race may index, unless two finalists need more."""
     slack: float = 0.25
-    """Where no risk is within the margin: the share of it by which a cheaper one's risk may be above the least."""
+    """The share of the margin by which a cheaper one's mean may be below the best."""
 
 
 class Left(NamedTuple):
-    """Why a candidate left."""
+    """A candidate that was not measured further."""
 
-    shown: bool
-    """Whether it was shown not to be the best; otherwise it was too far behind to be afforded."""
     rival: str
     """Who is better, or led."""
     behind: float
@@ -81,155 +87,201 @@ class Outcome(NamedTuple):
     rounds: tuple[Round, ...]
     recommended: str
     finalists: tuple[str, ...]
-    """Best mean first: the first one is the leader."""
+    """Best mean over all queries first: the first one is the leader."""
     may_be_best: tuple[str, ...]
-    """Finalists that no other is shown to be better than, best mean first."""
+    """Every candidate that no other is shown to be better than: finalists first, then those that left."""
     risks: Mapping[str, float]
     """Finalist → what no candidate is better by (95 %)."""
     final_risks: Mapping[str, float]
     """Finalist → what no finalist is better by (95 %)."""
-    riskiest: str
-    """The candidate that sets the recommended one's risk."""
+    advantages: Mapping[str, float]
+    """Candidate → what it may be better by than the recommended one."""
+    embedded: int
+    """Distinct texts that were indexed."""
+    grid: int
+    """Distinct texts of all candidates on everything."""
 
 
 Oracle = Callable[[int, Sequence[str]], Scored]
-"""Number of a round and names → their scores; the final is the round after the last. Who fails has no row."""
+"""Number of a round and names → their scores; the final is the round after the last. Who fails has no row.
+
+Rounds ask some of the final's queries, in the final's order.
+"""
 
 
-def race(entrants: Sequence[Entrant], shares: Sequence[float], measure: Oracle, rules: Rules) -> Outcome | None:
+def race(
+    entrants: Sequence[Entrant], measure: Oracle, rules: Rules, *, seen: np.ndarray, scouts: Sequence[str] = ()
+) -> Outcome | None:
     """Run the race and return how it ended; None where nobody could be measured.
 
-    ``shares`` says which part of the texts each round measures on; a later round's part holds those before it.
+    ``seen`` says which of the final's queries the rounds ask. ``scouts`` are measured on all text from the start.
     """
-    field = _Field({entrant.name: entrant for entrant in entrants}, len(shares), rules)
-    alive = list(field.entrants)
-    rounds: list[Round] = []
-    spent = before = 0.0
-    for number, share in enumerate(shares):
-        spent += (share - before) * field.part_of_texts(alive)
-        before = share
+    here = _Field({entrant.name: entrant for entrant in entrants}, len(entrants[0].texts) - 1, rules, seen)
+    texts = _Texts(entrants)
+    alive = list(here.entrants)
+    done: list[Round] = []
+    texts.index(here.entrants[name].texts[-1] for name in scouts)
+    final = measure(here.rounds, scouts)
+    for number in range(here.rounds):
+        texts.index(here.entrants[name].texts[number] for name in alive)
         scored = measure(number, alive)
-        rounds.append(_round(scored, field, _room(shares, number, rules.text_share - spent, rules)))
-        alive = [name for name in scored.names if name not in rounds[-1].left]
-    scored = measure(len(shares), alive)
-    if not scored.names:
+        alive, left = _step(number, scored, final, here, texts)
+        done.append(Round(scored, means(scored, rules.scale), left))
+    texts.index(here.entrants[name].texts[-1] for name in alive)
+    final = final.with_rows(measure(here.rounds, [name for name in alive if name not in scouts]))
+    if not final.names:
         return None
-    rounds.append(Round(scored, means(scored, rules.scale), {}))
-    return _decide(rounds, field)
+    done.append(Round(final, means(final, rules.scale), {}))
+    return _decide(done, here, texts)
 
 
 class _Field(NamedTuple):
-    """All candidates, the number of rounds before the final, and the rules."""
+    """All candidates, the number of rounds before the final, the rules, and which queries the rounds ask."""
 
     entrants: Mapping[str, Entrant]
     rounds: int
     rules: Rules
+    seen: np.ndarray
 
-    @property
-    def level(self) -> float:
-        """The level of one comparison in a round: half of the error, over rounds and rivals."""
-        return _level(len(self.entrants), self.rounds)
+    def final_bounds(self, scored: Scored, pairs: Sequence[Pair]) -> dict[Pair, float]:
+        """Return how much better the first of each pair may be than the second, from all text."""
+        level = SIGNIFICANT / 2 if self.rounds else SIGNIFICANT
+        return upper_bounds(scored, pairs, level=level, rivals=len(self.entrants) - 1, scale=self.rules.scale)
 
-    def part_of_texts(self, names: Sequence[str]) -> float:
-        """Return the share of these candidates in the texts of all."""
-        every = sum(entrant.texts for entrant in self.entrants.values())
-        return sum(self.entrants[name].texts for name in names) / max(every, 1)
+    def round_bounds(self, scored: Scored, final: Scored, pairs: Sequence[Pair]) -> dict[Pair, float]:
+        """Return how much better the first of each pair may be on all text, from a round's passages.
+
+        The first may lose less than the second does when all text is searched: what is expected of it, and two standard
+        deviations more.
+        """
+        rivals = (len(self.entrants) - 1) * self.rounds
+        found = upper_bounds(scored, pairs, level=SIGNIFICANT / 2, rivals=rivals, scale=self.rules.scale)
+        shifts, most = self.shifts(scored, final), largest_difference(scored, self.rules.scale)
+
+        def bound(first: str, second: str) -> float:
+            more = shifts[first].mean + 2 * shifts[first].error - shifts[second].mean
+            return min(found[first, second] + max(0.0, more), most)
+
+        return {pair: bound(*pair) for pair in pairs}
+
+    def shifts(self, scored: Scored, final: Scored) -> dict[str, Shift]:
+        """Return how much better each candidate is on all text than on a round's passages, on the round's queries."""
+        scale, both = self.rules.scale, [name for name in final.names if name in scored.names]
+        after, before = final.on(self.seen), scored
+        changes = scale.sign * np.array(
+            [after.values[after.names.index(name)] - before.values[before.names.index(name)] for name in both]
+        ).reshape(len(both), len(scored.clusters))
+        known = means(Scored(both, changes, scored.clusters), scale)
+        shapes = {name: Shape(each.family, each.size) for name, each in self.entrants.items()}
+        width = largest_difference(scored, scale)
+        return expected_shifts(known, noise_of(changes), shapes, width=width)
 
 
-def _level(candidates: int, rounds: int) -> float:
-    return SIGNIFICANT / 2 / max(rounds, 1) / max(candidates - 1, 1)
+class _Texts:
+    """Which texts have been indexed."""
+
+    def __init__(self, entrants: Sequence[Entrant]) -> None:
+        numbers = [each.texts[-1] for each in entrants]
+        grid = np.zeros(1 + max(int(each.max(initial=-1)) for each in numbers), dtype=bool)
+        for each in numbers:
+            grid[each] = True
+        self.grid = int(grid.sum())
+        self.indexed = np.zeros(len(grid), dtype=bool)
+
+    def index(self, parts: Iterable[np.ndarray]) -> None:
+        """Count these as indexed."""
+        for numbers in parts:
+            self.indexed[numbers] = True
+
+    def afford(
+        self, here: _Field, ranked: Iterable[str], number: int, *, until: float, least: int = 0, most: float = math.inf
+    ) -> list[str]:
+        """Return those that a round can be paid for, in this order, until a share of all texts is indexed.
+
+        Cheaper ones may take the place of one that cannot be afforded.
+        """
+        planned = self.indexed.copy()
+        taken: list[str] = []
+        for name in ranked:
+            numbers = here.entrants[name].texts[number]
+            more = int(planned.sum()) + len(np.unique(numbers[~planned[numbers]]))
+            if len(taken) < most and (len(taken) < least or more <= until * self.grid):
+                taken.append(name)
+                planned[numbers] = True
+        return taken
 
 
-class _Room(NamedTuple):
-    """How many may stay, and what measuring them further may cost."""
+def _step(number: int, scored: Scored, final: Scored, here: _Field, texts: _Texts) -> tuple[list[str], dict[str, Left]]:
+    """Return who stays after a round, and who leaves: those that are shown to be worse, then those furthest behind.
 
-    texts: float
-    """As a share of all texts."""
-    part: float
-    """The share of a candidate's texts that the next round adds."""
-    least: int
-    """So many stay in any case."""
-    most: float
-
-
-def _room(shares: Sequence[float], number: int, left: float, rules: Rules) -> _Room:
-    """Return who may stay after a round, with so much left to spend."""
-    if number + 1 == len(shares):
-        return _Room(left, 1.0 - shares[number], _LEAST_FINALISTS, rules.finalists)
-    return _Room(left * _NEXT_ROUND, shares[number + 1] - shares[number], _LEAST_LEFT, math.inf)
-
-
-def _round(scored: Scored, field: _Field, room: _Room) -> Round:
-    """Say who leaves after a round: those that are shown not to be the best, then those that cannot be afforded."""
-    rules = field.rules
-    found = means(scored, rules.scale)
-    shapes = [field.entrants[name] for name in scored.names]
-    steady = steadied(scored, found, families=[each.family for each in shapes], sizes=[each.size for each in shapes])
-    ranked = _ranked(steady, field)
+    Those that are measured on all text already stay.
+    """
+    rules = here.rules
+    ranked = _ranked(_expected(scored, final, here), here)
     leaders = ranked[:_LEADERS]
     pairs = [(name, rival) for name in ranked for rival in leaders if name != rival]
-    bounds = upper_bounds(scored, pairs, level=field.level, scale=rules.scale)
-    left: dict[str, Left] = {}
-    used, stay, floor = 0.0, 0, -math.inf
-    for name in ranked:
-        beaten = [(bounds[name, rival], rival) for rival in leaders if name != rival and bounds[name, rival] < 0]
-        cost = room.part * field.part_of_texts([name])
-        if beaten:
-            rival = min(beaten)[1]
-            left[name] = Left(shown=True, rival=rival, behind=rules.scale.sign * (found[rival] - found[name]))
-        elif stay >= room.least and (
-            stay >= room.most or used + cost > room.texts or rules.scale.sign * steady[name] < floor
-        ):
-            behind = rules.scale.sign * (found[ranked[0]] - found[name])
-            left[name] = Left(shown=False, rival=ranked[0], behind=behind)
-            # Cheaper ones may take the place of one that cannot be afforded, unless they are much further behind.
-            floor = max(floor, rules.scale.sign * steady[name] - rules.margin)
-        else:
-            used, stay = used + cost, stay + 1
-    return Round(scored, found, left)
+    worse = sorted((bound, pair) for pair, bound in here.round_bounds(scored, final, pairs).items() if bound < 0)
+    beaten = {name: rival for _, (name, rival) in reversed(worse)}
+    able = [name for name in ranked if name not in beaten and name not in final.names]
+    if number + 1 < here.rounds:
+        afforded = texts.afford(here, able, number + 1, until=rules.rounds_share, least=_LEAST_LEFT)
+    else:
+        afforded = texts.afford(here, able, -1, until=rules.text_share, least=_LEAST_FINALISTS, most=rules.finalists)
+    stays = [*(name for name in ranked if name in final.names), *afforded]
+    found, sign = means(scored, rules.scale), rules.scale.sign
+    rivals = {name: beaten.get(name, ranked[0]) for name in ranked if name not in stays}
+    return stays, {name: Left(rival, sign * (found[rival] - found[name])) for name, rival in rivals.items()}
 
 
-def _ranked(found: Mapping[str, float], field: _Field) -> list[str]:
+def _expected(scored: Scored, final: Scored, here: _Field) -> dict[str, float]:
+    """Return what each candidate's mean may be on all text.
+
+    Means are drawn towards what family and size lead to expect, and moved by what all text is known to change.
+    """
+    shapes, scale = [here.entrants[name] for name in scored.names], here.rules.scale
+    families, sizes = [each.family for each in shapes], [each.size for each in shapes]
+    steady = steadied(scored, means(scored, scale), families=families, sizes=sizes)
+    shifts = here.shifts(scored, final)
+    moved = {each.name: steady[each.name] + scale.sign * shifts[each.name].mean for each in shapes}
+    known = means(final.on(here.seen), scale)
+    return {name: known.get(name, mean) for name, mean in moved.items()}
+
+
+def _ranked(found: Mapping[str, float], here: _Field) -> list[str]:
     """Return the names, best mean first; of equals the cheaper; those without any value last."""
 
     def place(name: str) -> tuple[float, tuple[float, ...], str]:
-        mean = field.rules.scale.sign * found[name]
-        return (math.inf if math.isnan(mean) else -mean, field.entrants[name].cost, name)
+        mean = here.rules.scale.sign * found[name]
+        return (math.inf if math.isnan(mean) else -mean, here.entrants[name].cost, name)
 
     return sorted(found, key=place)
 
 
-def _decide(rounds: Sequence[Round], field: _Field) -> Outcome:
-    """Choose among the finalists.
+def _decide(rounds: Sequence[Round], here: _Field, texts: _Texts) -> Outcome:
+    """Choose among the finalists: the cheapest of those as good as the leader.
 
-    Of those that may be best and whose risk is within the margin, the cheapest. Where no risk is, one whose risk is the
-    least, or hardly more: the cheapest of all that may be best would be a guess paid for by quality.
+    As good is one that may be best and that no finalist is better than by more than the margin, or whose mean is hardly
+    below the leader's. The cheapest of all that may be best would be a guess paid for by quality.
     """
-    final, rules = rounds[-1], field.rules
-    names = list(final.scored.names)
-    pairs = [(a, b) for a in names for b in names if a != b]
-    # Who the finalists are does not depend on the final's queries, so only they have to be corrected for.
-    bounds = upper_bounds(final.scored, pairs, level=_level(len(names), 1), scale=rules.scale)
-    ranked = _ranked(final.means, field)
-    may_be_best = [name for name in ranked if all(bounds[name, other] >= 0 for other in names if other != name)]
-    risks = {name: max([0.0, *(bounds[other, name] for other in names if other != name)]) for name in names}
-    least = min(risks[name] for name in may_be_best)
-    bearable = max(rules.margin, least + rules.slack * rules.margin)
-    within = [name for name in may_be_best if risks[name] <= bearable]
-    recommended = min(within, key=lambda name: (field.entrants[name].cost, ranked.index(name)))
-    earlier = _earlier(rounds, field)
-    total = {name: max([risks[name], *earlier[name].values()]) for name in names}
-    against = {other: bounds[other, recommended] for other in names if other != recommended} | earlier[recommended]
-    riskiest = max(against, key=lambda name: against[name], default=recommended)
-    return Outcome(tuple(rounds), recommended, tuple(ranked), tuple(may_be_best), total, risks, riskiest)
-
-
-def _earlier(rounds: Sequence[Round], field: _Field) -> dict[str, dict[str, float]]:
-    """Return finalist → candidate that left → what it is better by at most, as of the round in which it left."""
-    finalists = rounds[-1].scored.names
-    found: dict[str, dict[str, float]] = {name: {} for name in finalists}
+    final, rules = rounds[-1], here.rules
+    ranked = _ranked(final.means, here)
+    bounds = here.final_bounds(final.scored, [(a, b) for a in ranked for b in ranked if a != b])
     for each in rounds[:-1]:
-        pairs = [(gone, name) for gone in each.left for name in finalists]
-        for (gone, name), bound in upper_bounds(each.scored, pairs, level=field.level, scale=field.rules.scale).items():
-            found[name][gone] = bound
-    return found
+        bounds |= here.round_bounds(each.scored, final.scored, [(gone, name) for gone in each.left for name in ranked])
+    best = [name for name in _everyone(rounds, ranked) if all(bounds.get((name, other), 0) >= 0 for other in ranked)]
+    risks = {name: max([0.0, *(bounds[other, name] for other in best if other != name)]) for name in ranked}
+    met = [name for name in ranked if name in best]
+    final_risks = {name: max([0.0, *(bounds[other, name] for other in met if other != name)]) for name in ranked}
+    floor = rules.scale.sign * final.means[met[0]] - rules.slack * rules.margin
+    good = [name for name in met if final_risks[name] <= rules.margin or rules.scale.sign * final.means[name] >= floor]
+    recommended = min(good or met[:1], key=lambda name: (here.entrants[name].cost, ranked.index(name)))
+    advantages = {name: bound for (name, other), bound in bounds.items() if other == recommended}
+    embedded = int(texts.indexed.sum())
+    return Outcome(
+        tuple(rounds), recommended, tuple(ranked), tuple(best), risks, final_risks, advantages, embedded, texts.grid
+    )
+
+
+def _everyone(rounds: Sequence[Round], finalists: Sequence[str]) -> list[str]:
+    """Return all who were measured: the finalists, then those who left, the last to leave first."""
+    return [*finalists, *(name for each in reversed(rounds[:-1]) for name in each.left)]

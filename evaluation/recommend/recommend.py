@@ -14,12 +14,13 @@ from evaluation.experiment.session import Session
 from evaluation.recommend.assembling import Finished, assemble
 from evaluation.recommend.bounds import Scale
 from evaluation.recommend.candidates import Candidate, default_candidates, family_of
-from evaluation.recommend.competing import answers, competing, scouts
 from evaluation.recommend.field import Field, make_field
 from evaluation.recommend.measuring import Measuring
 from evaluation.recommend.race import Rules, race
 from evaluation.recommend.sampling import Part, divide
+from evaluation.recommend.scouting import answers, competing, scouts
 from evaluation.recommend.types import Limits, Recommendation
+from evaluation.report.formats import plural
 from evaluation.results.comparisons import margin_of, statistics_options
 
 
@@ -53,36 +54,37 @@ def recommend(
     session = session.with_config(config.model_copy(update={"chunkers": tuple(chunkers)}))
     field = make_field(session, candidates, limits, executor=helped.executor, progress=helped.progress)
     rules = rules_of(session)
-    scout, parts = _parts(session, field, rules, helped)
+    first, parts = _rounds(session, field, rules, helped)
     measuring = Measuring(session, parts, helped.executor, helped.progress, helped.say)
-    entrants = [runner.entrant for runner in field.runners.values()]
-    shares = [field.share_of_texts(part.passages) for part in parts[:-1]]
-    outcome = race(entrants, shares, measuring, rules) if entrants else None
+    entrants = field.entrants([part.passages for part in parts])
+    outcome = race(entrants, measuring, rules, seen=measuring.seen, scouts=first) if entrants else None
     if outcome is None:
         reasons = {**{spec: out.reason for spec, out in field.out.items()}, **measuring.failed}
         spec, reason = next(iter(reasons.items()))
         raise AllFailedError(f"each of the {len(candidates)} candidates failed; {spec}: {reason}")
-    finished = Finished(session, candidates, field, measuring, outcome, limits, current, scout)
+    finished = Finished(session, candidates, field, measuring, outcome, limits, current)
     return assemble(finished, seconds=time.perf_counter() - started)
 
 
-def _parts(session: Session, field: Field, rules: Rules, helped: Help) -> tuple[str | None, list[Part]]:
-    """Return what the rounds and the final are measured on, and who searched everything to say what competes.
+def _rounds(session: Session, field: Field, rules: Rules, helped: Help) -> tuple[list[str], list[Part]]:
+    """Return who searches everything first, and what the rounds are measured on.
 
-    Where all candidates could meet in the final there are no rounds.
+    Where all candidates can meet in the final, or there is nothing to divide, there are no rounds.
     """
-    loaded = session.dataset(session.config.datasets[0])
-    everything = [Part(None, frozenset(query.id for query in loaded.dataset.queries))]
-    if len(field.runners) <= rules.finalists:
-        return None, everything
-    for runner in scouts(list(field.runners.values())):
-        spec = runner.candidate.spec
-        cells = [cell for cell in session.cells if cell.chunker == spec]
-        helped.say(f"{spec} searches everything, to see what competes for each query")
-        if not make_scores(session, cells, helped.executor, helped.progress):
-            found = competing(session, cells[0])
-            return spec, divide(loaded.dataset, found, answers(loaded.dataset), seed=session.config.seed)
-    return None, everything
+    dataset = session.dataset(session.config.datasets[0]).dataset
+    runners = list(field.runners.values())
+    while len(runners) > rules.without_rounds:
+        first = [runner.candidate.spec for runner in scouts(runners)]
+        helped.say(f"{plural(len(first), 'candidate')} search everything, to see what competes for each query")
+        cells = sorted((c for c in session.cells if c.chunker in first), key=lambda cell: first.index(cell.chunker))
+        failed = {cell.chunker for cell in make_scores(session, cells, helped.executor, helped.progress)}
+        if not failed:
+            found = competing(session, cells)
+            seed = session.config.seed
+            parts = divide(dataset, found, answers(dataset), share=field.share_of_texts, seed=seed)
+            return (first, parts) if parts else ([], [])
+        runners = [runner for runner in runners if runner.candidate.spec not in failed]
+    return [], []
 
 
 def rules_of(session: Session) -> Rules:

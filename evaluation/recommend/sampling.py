@@ -1,26 +1,27 @@
-"""What each round is measured on: some queries, and the passages that compete for them; the final has all the others.
+"""What the rounds are measured on: most of the queries, and the passages that compete for them.
 
 A part of the files would not do: among little text every answer is soon read, and large chunks look better than they
-are. So a round searches its queries' answers and the passages that come first for them when one candidate searches
-everything: little text, and nearly as hard to tell apart as all of it.
+are. So a round searches its queries' answers, which compete with one another, and what comes first for each query when
+a few candidates search everything: first what is first for each, then what is second, as far as a round may go.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from ground_truth.draw import draw_queries
 from ground_truth.types import Dataset, DatasetLoader, Query
 
-SHARES = (0.1, 0.19)
-"""The part of all text that the passages of each round make up, at most."""
-DEPTHS = (1000, 2000, 4000)
-"""Tokens that are looked at of what comes first for a query: more where there is room for more."""
-_ROUNDS_QUERIES = 0.5
-"""The part of all queries that the rounds may use up."""
+SHARES = (0.14,)
+"""The part of all candidates' texts that the passages of each round touch."""
+QUERIES_SHARE = 2 / 3
+"""The part of the queries that the rounds ask; the others are for means that are not flattered."""
+ANSWERS_SHARE = 0.07
+"""The part of the texts that the answers may touch: where those of so many queries touch more, the rounds ask fewer."""
 _LEAST_QUERIES = 4
 """With fewer there is nothing to divide: the final is all there is."""
 
@@ -34,7 +35,6 @@ class Passage(NamedTuple):
     file: FileName
     start: int
     end: int
-    tokens: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,102 +73,72 @@ class Passages:
 class Part(NamedTuple):
     """What one round is measured on."""
 
-    passages: Passages | None
-    """None: all text."""
+    passages: Passages
     queries: frozenset[str]
 
 
 def divide(
-    dataset: Dataset, competing: Mapping[str, Sequence[Passage]], answers: Mapping[str, Sequence[Passage]], *, seed: int
+    dataset: Dataset,
+    competing: Mapping[str, Sequence[Passage]],
+    answers: Mapping[str, Sequence[Passage]],
+    *,
+    share: Callable[[Passages], float],
+    seed: int,
 ) -> list[Part]:
-    """Return the parts of the rounds, each holding the one before, and of the final; no query is in both.
+    """Return the parts of the rounds: the same queries, and passages that hold those of the round before.
 
-    ``competing`` says what comes first for each query, best first, ``answers`` what it asks for. Queries are taken in
-    an order that the seed decides, from each repository and kind in turn, until their passages are a round's share of
-    the text; where that takes in too many queries, more is looked at of each.
+    ``competing`` says what comes first for each query, best first, ``answers`` what it asks for, and ``share`` which
+    part of all candidates' texts some passages touch.
     """
-    ordered = [query.id for query in in_turn(dataset.queries, seed=seed) if answers.get(query.id)]
-    everyone = frozenset(query.id for query in dataset.queries)
-    most = int(_ROUNDS_QUERIES * len(everyone))
-    total = sum(len(source.data) for repository in dataset.repositories for source in repository.files())
+    ordered = [query.id for query in evenly(dataset.queries, seed=seed) if answers.get(query.id)]
+    most = ordered[: int(QUERIES_SHARE * len(dataset.queries))]
+    if len(dataset.queries) < _LEAST_QUERIES or not most:
+        return []
+
+    def gold(count: int) -> list[Passage]:
+        return [part for name in most[:count] for part in answers[name]]
+
+    asked = most[: _largest(1, len(most), lambda count: share(Passages.of(gold(count))) <= ANSWERS_SHARE)]
+    wanted = list(dict.fromkeys([*gold(len(asked)), *by_rank([competing.get(name, ()) for name in asked])]))
+    least = len(set(gold(len(asked))))
+
+    def fits(goal: float, count: int) -> bool:
+        return share(Passages.of(wanted[:count])) <= goal
+
     parts: list[Part] = []
-    if len(everyone) >= _LEAST_QUERIES:
-        depth, taken = _depth(ordered[:most], competing, answers, SHARES[-1] * total)
-        sizes = _growing(ordered[:taken], competing, answers, depth)
-        for share in SHARES:
-            count = max(1, sum(size <= share * total for size in sizes)) if sizes else 0
-            chosen = ordered[: taken if share == SHARES[-1] else count]
-            part = Part(_passages(chosen, competing, answers, depth), frozenset(chosen))
-            if chosen and (not parts or part.queries != parts[-1].queries):
-                parts.append(part)
-    seen = parts[-1].queries if parts else frozenset()
-    return [*parts, Part(None, everyone - seen)]
+    sizes = [_largest(least, len(wanted), functools.partial(fits, goal)) for goal in SHARES]
+    for size in sizes:
+        part = Part(Passages.of(wanted[:size]), frozenset(asked))
+        if not parts or part.passages.size > parts[-1].passages.size:
+            parts.append(part)
+    return parts
 
 
-def in_turn(queries: Sequence[Query], *, seed: int) -> Iterator[Query]:
-    """Yield the queries, of each repository and kind one after the other, each group in an order of the seed's."""
+def evenly(queries: Sequence[Query], *, seed: int) -> list[Query]:
+    """Return the queries in an order of which any beginning holds about the same part of each repository and kind."""
     groups: dict[tuple[str, str], list[Query]] = {}
     for query in sorted(queries, key=lambda query: _order(query.id, seed)):
         groups.setdefault((query.cluster, query.kind), []).append(query)
-    waiting = [groups[name] for name in sorted(groups, key=lambda name: _order("\0".join(name), seed))]
-    while waiting:
-        for group in waiting:
-            yield group.pop(0)
-        waiting = [group for group in waiting if group]
+    placed = [
+        ((place + 0.5) / len(group), _order(query.id, seed), query)
+        for group in groups.values()
+        for place, query in enumerate(group)
+    ]
+    return [query for *_, query in sorted(placed, key=lambda each: each[:2])]
 
 
-def _depth(
-    ordered: Sequence[str],
-    competing: Mapping[str, Sequence[Passage]],
-    answers: Mapping[str, Sequence[Passage]],
-    room: float,
-) -> tuple[int, int]:
-    """Return how much is looked at of each query's ranking, and for how many queries that fits."""
-    found = (DEPTHS[0], 1)
-    for depth in DEPTHS:
-        fitting = sum(size <= room for size in _growing(ordered, competing, answers, depth))
-        if depth > DEPTHS[0] and fitting < len(ordered):
-            break
-        found = (depth, max(fitting, 1))
-    return found
+def by_rank(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
+    """Return what is first in each ranking, then what is second, and so on."""
+    deepest = max(map(len, rankings), default=0)
+    return [ranking[rank] for rank in range(deepest) for ranking in rankings if rank < len(ranking)]
 
 
-def _growing(
-    ordered: Sequence[str],
-    competing: Mapping[str, Sequence[Passage]],
-    answers: Mapping[str, Sequence[Passage]],
-    depth: int,
-) -> list[int]:
-    """Return the bytes of the passages of the first query, of the first two, and so on; no less than they are."""
-    total, seen, sizes = 0, set(), []
-    for name in ordered:
-        fresh = [part for part in _of_query(name, competing, answers, depth) if part not in seen]
-        seen |= set(fresh)
-        total += sum(part.end - part.start for part in fresh)
-        sizes.append(total)
-    return sizes
-
-
-def _passages(
-    chosen: Iterable[str],
-    competing: Mapping[str, Sequence[Passage]],
-    answers: Mapping[str, Sequence[Passage]],
-    depth: int,
-) -> Passages:
-    return Passages.of(part for name in chosen for part in _of_query(name, competing, answers, depth))
-
-
-def _of_query(
-    name: str, competing: Mapping[str, Sequence[Passage]], answers: Mapping[str, Sequence[Passage]], depth: int
-) -> list[Passage]:
-    """Return what comes first for a query, up to a depth in tokens, and its answers."""
-    found, read = list(answers[name]), 0
-    for part in competing.get(name, ()):
-        if read >= depth:
-            break
-        found.append(part)
-        read += part.tokens
-    return found
+def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number that fits, all below it fitting too; the lowest in any case."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def _order(name: str, seed: int) -> bytes:

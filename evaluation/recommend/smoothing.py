@@ -8,8 +8,10 @@ import numpy as np
 
 from evaluation.recommend.bounds import Scored
 
-_KEPT = 0.4
+_KEPT = 0.7
 """What is kept of a mean's difference from the fit in any case: one candidate may be unlike all others."""
+_UNKNOWN = 1e6
+"""The variance of a mean that says nothing."""
 _SPARE = 4
 """Candidates beyond the number of parameters from which a fit says something."""
 
@@ -37,14 +39,14 @@ def steadied(
     fitted = design @ solution
     rest = found - fitted
     differing = float(np.square(rest).sum() / (len(names) - parameters))
-    kept = max(_KEPT, 1.0 - _noise(scored.values) / differing) if differing > 0 else 1.0
+    kept = max(_KEPT, 1.0 - noise_of(scored.values) / differing) if differing > 0 else 1.0
     return dict(zip(names, (fitted + kept * rest).tolist(), strict=True))
 
 
-def _noise(values: np.ndarray) -> float:
+def noise_of(values: np.ndarray) -> float:
     """Return the variance of a candidate's mean about the others', from how its lead varies between queries."""
-    queries = values.shape[1]
-    if queries < 2:
-        return float("inf")
+    candidates, queries = values.shape
+    if queries < 2 or not candidates:
+        return _UNKNOWN
     leads = values - values.mean(axis=0)
-    return float(leads.var(axis=1, ddof=1).mean() / queries)
+    return float(np.nan_to_num(leads).var(axis=1, ddof=1).mean() / queries)

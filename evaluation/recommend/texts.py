@@ -1,8 +1,8 @@
-"""The texts that an index of each candidate holds: how many there are, and how many of them a race has looked at."""
+"""The texts that an index of each candidate holds, and which of them touch some passages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,50 +10,58 @@ import numpy as np
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.search_cost import header_tokens
-from evaluation.recommend.sampling import FileName, Passages
+from evaluation.recommend.sampling import Passages
 from evaluation.recommend.within import touching
 from indexing.embedding_cache import text_keys
 
 
 class IndexTexts(NamedTuple):
-    """The texts of one candidate on all of the code, as hashes."""
+    """The texts of one candidate on all of the code."""
 
     keys: np.ndarray
-    files: np.ndarray
-    """The file of each, as an index into ``names``; ascending."""
+    """Hashes, or numbers that stand for them."""
     starts: np.ndarray
+    """In bytes, all paths one after the other."""
     ends: np.ndarray
-    names: tuple[FileName, ...]
 
-    @property
-    def distinct(self) -> int:
-        """How many different texts there are."""
-        return len(np.unique(self.keys))
-
-    def within(self, passages: Passages | None) -> np.ndarray:
-        """Return the hashes of the texts that touch the passages; all of them where None."""
-        if passages is None:
-            return self.keys
-        kept = np.zeros(len(self.keys), dtype=bool)
-        for file, (_, path) in enumerate(self.names):
-            if path in passages.ranges:
-                rows = slice(*np.searchsorted(self.files, [file, file + 1]))
-                kept[rows] = touching(self.starts[rows], self.ends[rows], passages.ranges[path])
-        return np.asarray(self.keys[kept])
+    def within(self, ranges: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Return the keys of the texts that touch some ranges, which are ascending and apart."""
+        return self.keys[touching(self.starts, self.ends, ranges)] if ranges else self.keys[:0]
 
 
-def index_texts(loaded: LoadedDataset, table: ChunkTable) -> IndexTexts:
+def layout(loaded: LoadedDataset) -> dict[str, int]:
+    """Return where each path begins, all one after the other; files of one path begin at one place."""
+    lengths: dict[str, int] = {}
+    for repository in loaded.dataset.repositories:
+        for source in repository.files():
+            lengths[source.path] = max(lengths.get(source.path, 0), len(source.data) + 1)
+    ends = np.cumsum([0, *lengths.values()]).tolist()
+    return dict(zip(lengths, ends, strict=False))
+
+
+def ranges_of(passages: Passages, begins: Mapping[str, int]) -> list[tuple[int, int]]:
+    """Return the passages' ranges, all paths one after the other."""
+    return sorted(
+        (begins[path] + start, begins[path] + end) for path, held in passages.ranges.items() for start, end in held
+    )
+
+
+def index_texts(loaded: LoadedDataset, table: ChunkTable, begins: Mapping[str, int]) -> IndexTexts:
     """Return the texts of a chunk table."""
     keys = text_keys(ChunkTexts(table, range(len(table)), loaded.visible))
     columns = table.columns
-    names = tuple((file.repo, file.path) for file in table.files)
-    return IndexTexts(keys, columns["file"], columns["start"], columns["end"], names)
+    first = np.array([begins[file.path] for file in table.files], dtype=np.int64)[columns["file"]]
+    return IndexTexts(keys, first + columns["start"], first + columns["end"])
 
 
-def count_distinct(parts: Iterable[np.ndarray]) -> int:
-    """Return how many different texts there are in all parts together."""
-    found = list(parts)
-    return len(np.unique(np.concatenate(found))) if found else 0
+def numbered(texts: Iterable[IndexTexts]) -> list[IndexTexts]:
+    """Return the same texts with numbers from 0 for keys, equal texts having equal numbers."""
+    found = list(texts)
+    if not found:
+        return []
+    _, numbers = np.unique(np.concatenate([each.keys for each in found]), return_inverse=True)
+    ends = np.cumsum([len(each.keys) for each in found])[:-1]
+    return [each._replace(keys=part) for each, part in zip(found, np.split(numbers, ends), strict=True)]
 
 
 def index_tokens(table: ChunkTable) -> int:

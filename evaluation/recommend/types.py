@@ -10,7 +10,7 @@ from evaluation.recommend.paste import Code
 from evaluation.statistics import Comparison, Interval
 
 Fate = Literal["finalist", "worse", "behind", "over the limit", "same chunks", "failed"]
-"""Why a candidate was not taken further: shown not to be best, too far behind to be afforded, and so on."""
+"""How far a candidate came, or why no further: ``worse`` is shown not to be best, ``behind`` may still be best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,25 @@ class CandidateRecord:
     round: int = 0
     """The last round in which it was measured; 0 where it never was."""
     rounds: tuple[Interval, ...] = ()
-    """Its mean in each round and in the final, each on its own queries."""
+    """Its mean in each round, and in the final on the queries that no round has asked."""
+    may_be_best: bool = False
+    """Whether no other is shown to be better."""
+    better_by: float | None = None
+    """What it may be better by than the recommended one (95 %, for all candidates together)."""
     behind: float | None = None
+    """By how much its mean was below the rival's when it left."""
     rival: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Finalist:
-    """One of those who met on queries that no round had seen."""
+    """One of those that were measured on all text."""
 
     spec: str
     mean: Interval
+    """On the queries that no round has asked: not flattered by having been chosen."""
+    mean_of_all: float
+    """On all queries, which decide."""
     may_be_best: bool
     risk: float
     """What no candidate is better by (95 %)."""
@@ -114,10 +122,11 @@ class Recommendation:
     """In the measure's own unit."""
     recommended: str
     leader: str
+    """The finalist with the best mean over all queries."""
     may_be_best: tuple[str, ...]
+    """All candidates that no other is shown to be better than, also those that left the race for want of texts."""
     risk: float
-    riskiest: str
-    """The candidate that sets the risk."""
+    """What no candidate is better by (95 %)."""
     finalists: tuple[Finalist, ...]
     candidates: tuple[CandidateRecord, ...]
     rounds: tuple[RoundFacts, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -42,7 +43,7 @@ class Within:
         return [piece for piece, keep in zip(pieces, kept, strict=True) if keep]
 
 
-def touching(starts: np.ndarray, ends: np.ndarray, ranges: tuple[tuple[int, int], ...]) -> np.ndarray:
+def touching(starts: np.ndarray, ends: np.ndarray, ranges: Sequence[tuple[int, int]]) -> np.ndarray:
     """Return which spans share a byte with one of the ranges, which are ascending and apart."""
     begin, finish = np.array(ranges, dtype=np.int64).T
     first = np.searchsorted(finish, starts, side="right")

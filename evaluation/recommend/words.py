@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -35,26 +36,54 @@ def _answer(made: Recommendation) -> Iterator[str]:
     if raced == 1:
         yield f"{headline(made)}. It is the only candidate, so that there is nothing to choose."
         return
-    risk = f"no other of the {raced} candidates is better by more than {with_unit(made.measure, made.risk)} (95 %)"
-    if made.risk > best.final_risk and len(made.finalists) > 1:
-        met = len(made.finalists)
-        risk += f", and none of the {met} finalists by more than {with_unit(made.measure, best.final_risk)}"
-    yield f"{headline(made)}. On {made.measure}, {risk}."
+    yield f"{headline(made)}. {_risk(made, raced)}"
     if made.leader != made.recommended:
         change = _chunks(best.cost.chunks, leader.cost.chunks)
-        means = f"{score(made.measure, best.mean.mean)} against {score(made.measure, leader.mean.mean)}"
-        yield f"It needs {change} than the leader, {made.leader} ({means} in the final)."
+        means = f"{score(made.measure, best.mean_of_all)} against {score(made.measure, leader.mean_of_all)}"
+        yield f"It needs {change} than the leader, {made.leader} ({means} over all queries)."
+    yield _mean(made)
+
+
+def _risk(made: Recommendation, raced: int) -> str:
+    """Say what no other is better by: of those measured on all text, and of all."""
+    risk, among = (with_unit(made.measure, each) for each in (made.risk, made.best.final_risk))
+    met = len(made.finalists)
+    if met == raced:
+        return f"On {made.measure}, no other of the {raced} candidates is better by more than {risk} (95 %)."
+    if made.risk <= made.best.final_risk:
+        rest = f"no other of the {raced} candidates is better by more than {risk} (95 %)"
+    elif met > 1:
+        rest = (
+            f"no other of the {met} finalists is better by more than {among} (95 %), and none of the "
+            f"{raced - met} that were measured on passages alone by more than {risk}"
+        )
+    else:
+        rest = f"none of the {raced - 1} others, measured on passages alone, is better by more than {risk} (95 %)"
+    return f"On {made.measure}, {rest}."
+
+
+def _mean(made: Recommendation) -> str:
+    """Say how good it is, on queries that did not choose it."""
+    mean = made.best.mean
+    asked = plural(mean.n, "query")
+    which = f"{asked} that no round had asked" if len(made.rounds) > 1 else asked
+    interval = "" if math.isnan(mean.low) else f" ({span(made.measure, mean.low, mean.high)})"
+    return f"Its mean is {score(made.measure, mean.mean)}{interval} on {which}."
 
 
 def _others(made: Recommendation) -> Iterator[str]:
-    """Say which finalists may be best too, the cheaper ones with what they would risk."""
-    others = [spec for spec in made.may_be_best if spec != made.recommended]
-    if not others:
-        return
-    yield f"{'May' if len(others) == 1 else 'Any of these may'} be best too: {named(others, 'or')}."
-    cheaper = [each for each in made.finalists if each.spec in others and each.cost.chunks < made.best.cost.chunks]
+    """Say who may be best too, the cheaper ones with what they would risk."""
+    met = [each for each in made.finalists if each.may_be_best and each.spec != made.recommended]
+    left = len(made.may_be_best) - len(met) - 1
+    if met:
+        names = named([each.spec for each in met], "or")
+        yield f"{'May' if len(met) == 1 else 'Of the finalists, any of these may'} be best too: {names}."
+    if left:
+        behind = f"{plural(left, 'candidate')} {'is' if left == 1 else 'are'}"
+        yield f"Of those that were measured on passages alone, {behind} not shown to be worse and may be best too."
+    cheaper = [each for each in met if each.cost.chunks < made.best.cost.chunks]
     if cheaper:
-        least = min(cheaper, key=lambda each: each.cost.chunks)
+        least = min(cheaper, key=lambda each: (each.final_risk, each.cost.chunks))
         risk = with_unit(made.measure, least.final_risk)
         change = _chunks(least.cost.chunks, made.best.cost.chunks)
         yield f"{least.spec} needs {change} still, and another finalist may be better by {risk}."
@@ -64,7 +93,6 @@ def _data(made: Recommendation) -> Iterator[str]:
     """Say where the data are too few for a risk within the margin, and how to come by more."""
     if made.risk <= made.margin or len(made.finalists) < 2:
         return
-    asked = made.rounds[-1].queries
     where = plural(made.repositories, "repository")
     ways = []
     if made.mined:
@@ -74,8 +102,7 @@ def _data(made: Recommendation) -> Iterator[str]:
     ways.append("questions of your own (chunkbench annotate)")
     yield (
         f"There is too little data to be sure within the margin of {with_unit(made.measure, made.margin)}: "
-        f"{plural(made.queries, 'query')} in {where}, {asked:,} of them in the final. More would come from, "
-        f"the cheapest first: {'; '.join(ways)}."
+        f"{plural(made.queries, 'query')} in {where}. More would come from, the cheapest first: {'; '.join(ways)}."
     )
 
 
@@ -119,11 +146,11 @@ def _race(made: Recommendation) -> Iterator[str]:
     share = made.embedded_texts / max(made.grid_texts, 1)
     verb = "embedded" if made.embedder else "indexed"
     raced = plural(sum(each.round > 0 for each in made.candidates), "candidate")
-    asked = plural(made.rounds[-1].queries, "query")
     yield (
-        f"Of {raced}, {fates['worse']} left because another was shown to be better and {fates['behind']} because they "
-        f"were too far behind to be measured further; {len(made.finalists)} met in the final, on {asked} that no round "
-        f"had seen. {made.embedded_texts:,} of {made.grid_texts:,} texts were {verb} ({_per_cent(share)})."
+        f"Of {raced}, {len(made.finalists)} were measured on all text; {fates['worse']} of the others are shown to be "
+        f"worse, and {fates['behind']} were behind on passages in {plural(len(made.rounds) - 1, 'round')} of "
+        f"{plural(made.rounds[0].queries, 'query')}. {made.embedded_texts:,} of {made.grid_texts:,} texts were "
+        f"{verb} ({_per_cent(share)})."
     )
 
 

@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from scripts.check.recommend_worlds import MARGIN, WORLDS, World, play
+from scripts.check.recommend_worlds import MARGIN, WORLDS, Played, World, play
 
 _WITHIN = 0.95
+_BELOW_GRID = 0.05
+"""By how much the share within two points may be below the whole grid's, where that is below 95 % itself."""
+_TEXTS = 0.4
 _ROUNDING = 1e-12
 
 
@@ -30,9 +33,10 @@ def command() -> None:
 def simulate(*, runs: int, every: int, seed: int, as_json: bool) -> None:
     """Race in worlds whose truth is known; 1 where a target is missed.
 
-    The recommended one is within 2 points of the truly best in 95 % of races. Where the data cannot show that (the best
-    mean of all candidates on all queries is within 2 points less often), no race can, and only the risk has a target.
-    The risk holds in 95 %, and finalists' means are not above their true ones.
+    The recommended one is within 2 points of the truly best in 95 % of races where the whole grid is (the best mean of
+    all candidates on all queries), and otherwise at most 5 of 100 races less often than the whole grid. The risk holds
+    and the best is among those that may be best in 95 %; finalists' means on queries that no round has asked are not
+    above their true ones; no race indexes more than 40 % of the texts.
     """
     rows = []
     for world in WORLDS[::every]:
@@ -49,37 +53,50 @@ def simulate(*, runs: int, every: int, seed: int, as_json: bool) -> None:
 def _simulated(world: World, runs: int, seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     played = [play(world, rng) for _ in range(runs)]
-    loss, grid, risk, bias, texts = (np.array([race[k] for race in played]) for k in range(5))
-    within, possible = (float((each <= MARGIN + _ROUNDING).mean()) for each in (loss, grid))
+    column = {name: np.array([getattr(race, name) for race in played]) for name in Played._fields}
+    loss, risk = column["loss"], column["risk"]
+    within, possible = (float((each <= MARGIN + _ROUNDING).mean()) for each in (loss, column["loss_of_grid"]))
     holds = float((loss <= risk + _ROUNDING).mean())
-    error = float(bias.std() / np.sqrt(runs))
-    flattered = float(bias.mean()) > 3 * error
+    error = float(column["bias"].std() / np.sqrt(runs))
+    flattered = float(column["bias"].mean()) > 3 * error
+    goal = _WITHIN if possible >= _WITHIN else possible - _BELOW_GRID
     return {
         "world": world.name,
         "within_2_points": within,
         "whole_grid_within_2_points": possible,
         "risk_holds": holds,
+        "best_kept": float(column["kept"].mean()),
+        "may_be_best": float(np.median(column["may_be_best"])),
         "loss": 100 * float(loss.mean()),
+        "loss_of_grid": 100 * float(column["loss_of_grid"].mean()),
         "risk": 100 * float(np.median(risk)),
-        "bias": 100 * float(bias.mean()),
+        "risk_among_finalists": 100 * float(np.median(column["final_risk"])),
+        "bias": 100 * float(column["bias"].mean()),
         "bias_error": 100 * error,
-        "texts": float(texts.mean()),
+        "bias_of_recommended": 100 * float(column["winner_bias"].mean()),
+        "texts": float(column["texts"].max()),
         "runs": runs,
-        "ok": (_reached(within, runs) or possible < _WITHIN) and _reached(holds, runs) and not flattered,
+        "ok": _reached(within, goal, runs)
+        and _reached(holds, _WITHIN, runs)
+        and _reached(float(column["kept"].mean()), _WITHIN, runs)
+        and not flattered
+        and bool((column["texts"] <= _TEXTS).all()),
     }
 
 
-def _reached(share: float, runs: int) -> bool:
-    """Return whether a share is 95 %, up to three standard errors of the simulation."""
-    return share >= _WITHIN - 3 * float(np.sqrt(_WITHIN * (1 - _WITHIN) / runs))
+def _reached(share: float, goal: float, runs: int) -> bool:
+    """Return whether a share is what it should be, up to three standard errors of the simulation."""
+    return share >= goal - 3 * float(np.sqrt(max(goal * (1 - goal), 0.0) / runs))
 
 
 def _text(row: dict[str, Any]) -> str:
     return (
-        f"{'ok ' if row['ok'] else 'BAD'} {row['world']:<36} within 2 points {row['within_2_points']:.3f} "
-        f"(whole grid {row['whole_grid_within_2_points']:.3f}), risk holds {row['risk_holds']:.3f}, "
-        f"mean loss {row['loss']:.2f}, median risk {row['risk']:.1f}, "
-        f"finalists' bias {row['bias']:+.2f} ± {row['bias_error']:.2f}, texts {row['texts']:.0%}"
+        f"{'ok ' if row['ok'] else 'BAD'} {row['world']:<32} within 2 points {row['within_2_points']:.3f} "
+        f"(whole grid {row['whole_grid_within_2_points']:.3f}), loss {row['loss']:.2f} ({row['loss_of_grid']:.2f}); "
+        f"risk holds {row['risk_holds']:.3f}, best kept {row['best_kept']:.3f}; median risk {row['risk']:.1f}, "
+        f"among finalists {row['risk_among_finalists']:.1f}, may be best {row['may_be_best']:.0f}; "
+        f"bias {row['bias']:+.2f} ± {row['bias_error']:.2f}, of the recommended {row['bias_of_recommended']:+.2f}; "
+        f"texts at most {row['texts']:.0%}"
     )
 
 

@@ -9,26 +9,45 @@ import numpy as np
 
 from evaluation.recommend.bounds import Scored
 from evaluation.recommend.candidates import SIZES
-from evaluation.recommend.race import Entrant, Outcome, Rules, race
+from evaluation.recommend.race import Entrant, Rules, race
 
 FAMILIES = 7
 CANDIDATES = FAMILIES * len(SIZES)
-ENTRANTS = [
-    Entrant(f"family {family} at {size}", 1_000_000 // size, (1.0 / size,), f"family {family}", float(size))
-    for family in range(FAMILIES)
-    for size in SIZES
-]
-NAMES = [entrant.name for entrant in ENTRANTS]
-TEXTS = [entrant.texts for entrant in ENTRANTS]
+LOGS = np.tile(np.log(SIZES), FAMILIES)
 MARGIN = 0.02
-_ASKED = (0.16, 0.3)
-"""The share of the queries that the rounds use up, of mid-sized repositories."""
-SHARES = (0.15, 0.27)
-"""The share of each candidate's texts that their passages touch."""
+_SHARES = ((0.13, 0.25),)
+"""The share of a candidate's texts that each round's passages touch: of the smallest chunks and of the largest."""
+_SCOUTS = (500, 1500, 4000)
+"""Sizes of one family that search everything first; the largest of every other family do too."""
 _FOUND = 0.9
 """What a query scores whose answer is found."""
+_EASIER, _FOR_SMALL, _FOR_FAMILY, _FOR_ONE = 0.12, 0.04, 0.03, 0.015
+"""Among passages all find more: the more so the smaller their chunks (for a size that is e times as large), some
+families more than others and some candidates more than others (standard deviations), as on gin and flask, searched by
+words."""
 
 Truth = Callable[[np.random.Generator], np.ndarray]
+
+
+def _entrants() -> list[Entrant]:
+    found: list[Entrant] = []
+    first = 0
+    for family in range(FAMILIES):
+        for place, size in enumerate(SIZES):
+            count = 1_000_000 // size // 10
+            part = place / (len(SIZES) - 1)
+            shares = [small + part * (large - small) for small, large in _SHARES]
+            texts = [np.arange(first, first + round(share * count)) for share in (*shares, 1.0)]
+            found.append(Entrant(f"family {family} at {size}", texts, (1.0 / size,), f"family {family}", float(size)))
+            first += count
+    return found
+
+
+ENTRANTS = _entrants()
+NAMES = [entrant.name for entrant in ENTRANTS]
+SCOUTS = [
+    entrant.name for entrant in ENTRANTS if entrant.size in (_SCOUTS if entrant.family == "family 0" else (SIZES[-1],))
+]
 
 
 def flat(_: np.random.Generator) -> np.ndarray:
@@ -69,8 +88,8 @@ class World(NamedTuple):
     """The share of queries on which a candidate's luck is its own; on the others it is everybody's."""
     leaning: float
     """How much repositories differ in whom they favour: standard deviation."""
-    smaller: float = 1.0
-    """What is left of the differences in the rounds, whose files are fewer."""
+    passages: bool = True
+    """Whether the rounds' passages favour some candidates more than others."""
 
 
 def _worlds() -> tuple[World, ...]:
@@ -80,9 +99,9 @@ def _worlds() -> tuple[World, ...]:
         ("nearly equal", nearly_equal),
         ("curved", curved),
     )
-    shapes = ((1, 1200), (3, 400), (6, 200), (12, 100), (24, 50))
+    shapes = ((1, 40), (1, 150), (1, 600), (6, 100), (24, 12), (40, 25))
     plain = [
-        World(f"{name}, {count} × {queries}", truth, count, queries, 0.08, 0.01 if count >= 6 else 0.0)
+        World(f"{name}, {count} × {queries}", truth, count, queries, 0.2, 0.01 if count >= 6 else 0.0)
         for name, truth in truths
         for count, queries in shapes
     ]
@@ -91,13 +110,13 @@ def _worlds() -> tuple[World, ...]:
         for name, truth in truths
         for count, queries in ((1, 150), (24, 12))
     ]
-    few = [
-        World(f"{name}, {count} × {queries}", truth, count, queries, 0.08, 0.0)
+    quiet = [
+        World(f"{name}, quiet, {count} × {queries}", truth, count, queries, 0.05, 0.005)
         for name, truth in truths
-        for count, queries in ((1, 40), (1, 150))
+        for count, queries in ((1, 600), (40, 25))
     ]
-    drifting = [World("curved, rounds show less, 1 × 1200", curved, 1, 1200, 0.08, 0.0, smaller=0.7)]
-    return (*plain, *noisy, *few, *drifting)
+    even = [World("curved, even passages, 24 × 12", curved, 24, 12, 0.2, 0.01, passages=False)]
+    return (*plain, *noisy, *quiet, *even)
 
 
 WORLDS = _worlds()
@@ -111,8 +130,16 @@ class Played(NamedTuple):
     loss_of_grid: float
     """The truly best minus the one with the best mean of all candidates on all queries."""
     risk: float
+    final_risk: float
+    """Against the finalists alone."""
+    kept: float
+    """Whether the truly best is among those that may be best, 0 or 1; 1 where several are."""
+    may_be_best: float
+    """How many may be best."""
     bias: float
-    """Mean of the finalists' means minus their true means on these repositories."""
+    """Mean of the finalists' means, on queries that no round has asked, minus their true means here."""
+    winner_bias: float
+    """The same of the recommended one."""
     texts: float
     """Share of the grid's texts."""
 
@@ -123,48 +150,50 @@ def play(world: World, rng: np.random.Generator) -> Played:
     index = np.repeat(np.arange(world.repositories), world.queries)
     leaning = rng.normal(0, world.leaning, (CANDIDATES, world.repositories)) if world.leaning else 0.0
     here: np.ndarray = np.clip(truth[:, None] + leaning + np.zeros((1, world.repositories)), 0.02, 0.88)
-    shrunk = here.mean(axis=0) + world.smaller * (here - here.mean(axis=0))
-    final, rounds = (_scores(quality[:, index], world.own, rng) for quality in (here, shrunk))
-    parts = _parts(world.repositories, world.queries)
+    luck = _luck(CANDIDATES, len(index), world.own, rng)
+    final = (luck < here[:, index] / _FOUND) * _FOUND
+    rounds = [(luck < _among_passages(here, world, rng)[:, index] / _FOUND) * _FOUND for _ in _SHARES]
+    seen = np.tile(np.arange(world.queries) % 3 > 0, world.repositories)
     clusters = np.array([f"{k:02}" for k in index])
 
     def measure(number: int, names: Sequence[str]) -> Scored:
         rows = np.array([NAMES.index(name) for name in names], dtype=np.int64)
-        scores = rounds if number < len(parts) - 1 else final
-        asked = np.flatnonzero(parts[number])
-        return Scored(list(names), scores[np.ix_(rows, asked)], clusters[asked].tolist())
+        if number == len(rounds):
+            return Scored(list(names), final[rows], clusters.tolist())
+        return Scored(list(names), rounds[number][np.ix_(rows, np.flatnonzero(seen))], clusters[seen].tolist())
 
-    outcome = race(ENTRANTS, SHARES, measure, Rules(margin=MARGIN))
+    outcome = race(ENTRANTS, measure, Rules(margin=MARGIN), seen=seen, scouts=SCOUTS)
     if outcome is None:
         raise ValueError("nobody failed, so there is an outcome")
-    met = [NAMES.index(name) for name in outcome.finalists]
-    means = outcome.rounds[-1].means
-    asked = np.unique(index[parts[-1]])
+    fresh = outcome.rounds[-1].scored.on(~seen)
+    met = [NAMES.index(name) for name in fresh.names]
+    above = fresh.values.mean(axis=1) - here[met].mean(axis=1)
+    recommended = NAMES.index(outcome.recommended)
+    best = {NAMES[k] for k in np.flatnonzero(truth >= truth.max())}
     return Played(
-        loss=float(truth.max() - truth[NAMES.index(outcome.recommended)]),
+        loss=float(truth.max() - truth[recommended]),
         loss_of_grid=float(truth.max() - truth[int(final.mean(axis=1).argmax())]),
         risk=outcome.risks[outcome.recommended],
-        bias=float(np.mean([means[NAMES[k]] - here[k, asked].mean() for k in met])),
-        texts=_texts(outcome),
+        final_risk=outcome.final_risks[outcome.recommended],
+        kept=float(bool(best & set(outcome.may_be_best))),
+        may_be_best=len(outcome.may_be_best),
+        bias=float(above.mean()),
+        winner_bias=float(above[met.index(recommended)]),
+        texts=outcome.embedded / outcome.grid,
     )
 
 
-def _scores(quality: np.ndarray, own: float, rng: np.random.Generator) -> np.ndarray:
-    """Return scores of 0 or 0.9 with these means: found or not, as most queries are."""
-    shared = np.asarray(rng.random(quality.shape[1]))[None, :]
-    luck = np.where(rng.random(quality.shape) < own, rng.random(quality.shape), shared)
-    return np.asarray((luck < quality / _FOUND) * _FOUND)
+def _luck(candidates: int, queries: int, own: float, rng: np.random.Generator) -> np.ndarray:
+    """Return the difficulty of each query for each candidate: a query is found where it is below the quality."""
+    shared = np.asarray(rng.random(queries))[None, :]
+    alone = rng.random((candidates, queries)) < own
+    return np.where(alone, rng.random((candidates, queries)), shared)
 
 
-def _parts(repositories: int, queries: int) -> list[np.ndarray]:
-    """Return which queries each round and the final have: some of every repository's in turn, then all the others."""
-    index = np.repeat(np.arange(repositories), queries)
-    turn = np.argsort(np.argsort(np.tile(np.arange(queries), repositories) * repositories + index))
-    rounds = [turn < share * len(index) for share in _ASKED]
-    return [*rounds, ~rounds[-1]]
-
-
-def _texts(outcome: Outcome) -> float:
-    """Return the share of the grid's texts that the race looked at."""
-    reached = {name: share for share, each in zip((*SHARES, 1.0), outcome.rounds, strict=True) for name in each.means}
-    return sum(reached[name] * texts for name, texts in zip(NAMES, TEXTS, strict=True)) / sum(TEXTS)
+def _among_passages(here: np.ndarray, world: World, rng: np.random.Generator) -> np.ndarray:
+    """Return the qualities among a round's passages."""
+    if not world.passages:
+        return np.clip(here + _EASIER, 0.02, 0.88)
+    family = np.repeat(rng.normal(0, _FOR_FAMILY, FAMILIES), len(SIZES))
+    easier = _EASIER + _FOR_SMALL * (LOGS.mean() - LOGS) + family + rng.normal(0, _FOR_ONE, CANDIDATES)
+    return np.asarray(np.clip(here + easier[:, None], 0.02, 0.88))
