@@ -72,7 +72,7 @@ class WordCounter:
                     numbers = known[word] = tuple([vocabulary.setdefault(part, len(vocabulary)) for part in parts])
                 ids.extend(numbers)
             lengths.append(len(ids) - before)
-        return _counted(list(vocabulary), _numbers(ids), _numbers(lengths))
+        return counts_of(list(vocabulary), _numbers(ids), _numbers(lengths))
 
 
 def join_counts(parts: Sequence[WordCounts]) -> WordCounts:
@@ -92,7 +92,8 @@ def join_counts(parts: Sequence[WordCounts]) -> WordCounts:
     )
 
 
-def _counted(vocabulary: list[str], ids: np.ndarray, lengths: np.ndarray) -> WordCounts:
+def counts_of(vocabulary: Sequence[str], ids: np.ndarray, lengths: np.ndarray) -> WordCounts:
+    """Return the counts of texts that lie one after the other, as places of their words in the vocabulary."""
     keys = np.repeat(np.arange(len(lengths)), lengths) * np.int64(max(len(vocabulary), 1)) + ids
     distinct, counts = np.unique(keys, return_counts=True)
     texts, words = np.divmod(distinct, max(len(vocabulary), 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from chunkers.sources import walk
+from scripts.bench import words
 from scripts.bench.scale import Corpus, loaded_dataset, measure, sample, written
 
 
@@ -42,3 +43,11 @@ def test_a_query_asks_for_a_function_by_its_words(repository: Path) -> None:
     (query,), (note,) = snapshot.dataset.queries, snapshot.dataset.annotations
     assert query.text == "make apple"
     assert (repository / note.path).read_text().splitlines()[note.start_line - 1].startswith("def make_apple(")
+
+
+def test_an_index_of_words_is_measured_beside_bm25s() -> None:
+    """Both ways have their seconds, and the ratio is theirs."""
+    found = words.measure(["def read_file(path): return path", "class Server: pass"] * 20)
+    assert (found["texts"], found["words"]) == (40, 20 * 10)
+    assert found["ratio_from_words"] == found["seconds"]["from_words"] / found["seconds"]["bm25s"]
+    assert "times bm25s" in words.written(found)

@@ -12,10 +12,12 @@ import pytest
 
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig, make_config
+from evaluation.experiment import stages
+from evaluation.experiment.blocks import Division
 from evaluation.experiment.executors import Serial, make_executor
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.ray_engine import Ray
-from evaluation.experiment.run import run_experiment
+from evaluation.experiment.run import make_scores, run_experiment
 from evaluation.experiment.session import Session
 from evaluation.results.types import Results
 
@@ -88,6 +90,29 @@ def test_a_node_that_goes_takes_no_result_with_it(cluster: Any, repository: Path
     assert len(scores(spread)) == 4 * 3
     assert not any(np.isnan(values).any() for values in scores(spread).values())
     assert scores(spread) == scores(alone)
+
+
+def test_a_cell_in_parts_survives_a_node_that_goes(
+    cluster: Any, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seven parts of each cell are searched on two nodes, one is removed after the first; the hits are the same."""
+    retrievers = ("bm25", "dense", "hybrid", "mmr", "dartboard")
+    config = experiment(repository).model_copy(update={"retrievers": retrievers})
+    alone = Session(config, tmp_path / "serial")
+    make_scores(alone, alone.cells, Serial(), Progress())
+    second = [cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)]
+
+    def remove_a_node(phase: str, _count: int) -> None:
+        if phase == "search" and second:
+            cluster.remove_node(second.pop())
+
+    monkeypatch.setattr("evaluation.experiment.stages.ROWS", Division(7, 1, 10**9))
+    spread = Session(config, tmp_path / "ray")
+    assert len(stages.search_blocks(spread, spread.cells[0])) >= 7
+    assert make_scores(spread, spread.cells, Ray(), Progress(tick=remove_a_node)) == {}
+    assert second == []
+    for cell in spread.cells:
+        assert stages.retrieve(spread, cell).ranking == stages.retrieve(alone, cell).ranking
 
 
 def raises(task: int) -> int:

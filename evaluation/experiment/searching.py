@@ -62,7 +62,7 @@ def join_searched(
     for part in parts:
         add_cost(cost, part.cost)
     cost.query_seconds = {}
-    ranking: dict[str, Sequence[Hit]] = {query.id: [] for query in dataset.queries}
+    ranking: dict[str, Sequence[Hit]] = {}
     join = _Join(how, loaded, chunks, parts)
     for space, rows in spaces.items():
         asked = queries_of(loaded, space)
@@ -74,6 +74,8 @@ def join_searched(
             ranking[dataset.queries[place].id] = hits[:last]
         cost.query_seconds |= join.timed(space, asked)
         cost.index_bytes += words.get(space, 0)
+    for query in dataset.queries:
+        ranking.setdefault(query.id, [])
     facts = SearchFacts(
         uses_vectors=how.retriever.uses_vectors,
         truncated=_truncated(cost),

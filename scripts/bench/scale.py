@@ -212,18 +212,36 @@ def _two_nodes() -> Iterator[None]:
 
 
 def gain(work: Work, corpus: Corpus, executors: Mapping[str, Executor]) -> dict[str, float]:
-    """Return the seconds of one and of two workers on the same work, each from an empty cache; all have started."""
+    """Return the seconds of one and of two workers on the same work, each from an empty cache; all have started.
+
+    Where others use the machine, wall-clock seconds say little: ``path`` is the processor time of this process and of
+    its busiest worker, one after the other, which is what the work takes on free cores, or a little more.
+    """
     seconds = dict.fromkeys(executors, math.inf)
+    paths = dict.fromkeys(executors, math.inf)
     for number, (name, executor) in itertools.product(range(ROUNDS + 1), executors.items()):
         # The first round is a small one, for the workers to start and import.
         chosen = corpus if number else corpus._replace(paths=corpus.paths[: 4 * PARTS])
         with tempfile.TemporaryDirectory() as cache:
             timed = work(chosen, executor, Path(cache))
-            began = time.perf_counter()
+            began, here, there = time.perf_counter(), time.process_time(), _processor_times()
             timed()
             if number:
                 seconds[name] = min(seconds[name], time.perf_counter() - began)
-    return {**seconds, "ratio": seconds["one"] / seconds["two"]}
+                busy = [spent - there.get(pid, 0.0) for pid, spent in _processor_times().items()]
+                paths[name] = min(paths[name], time.process_time() - here + max(busy, default=0.0))
+    ratios = {"ratio": seconds["one"] / seconds["two"], "path_ratio": paths["one"] / paths["two"]}
+    return {**seconds, **ratios, "path_one": paths["one"], "path_two": paths["two"]}
+
+
+def _processor_times() -> dict[int, float]:
+    """Return the processor seconds that each process which this one has started has used."""
+    found = {}
+    for child in multiprocessing.active_children():
+        if child.pid is not None and child.is_alive():
+            fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+            found[child.pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return found
 
 
 def _chunk_all(corpus: Corpus, executor: Executor, cache: Path) -> Callable[[], None]:
@@ -283,6 +301,11 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"Seconds are of the processor. Walking the tree took {found['walk_seconds']:.1f} s."
     for name, both in found["two_workers"].items():
         yield f"Two workers on {name}: {both['one']:.1f} s → {both['two']:.1f} s, {both['ratio']:.2f} times one."
+        if both.get("path_two"):
+            yield (
+                f"  Processor time of the busiest worker and of the process that divides: {both['path_one']:.1f} s → "
+                f"{both['path_two']:.1f} s, {both['path_ratio']:.2f} times."
+            )
     yield f"Load of the machine at the end: {found['load']:.1f} on {len(os.sched_getaffinity(0))} processors."
 
 
