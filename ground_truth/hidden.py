@@ -17,7 +17,8 @@ from ground_truth.miners.definitions import hidden_docstrings
 from ground_truth.types import HiddenSpan
 
 _NONE = np.zeros((0, 2), dtype=np.int64)
-_KEPT = (b"\n"[0], b"\r"[0])
+_BLANK = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
+"""Every byte as a space, save those that end a line."""
 
 
 class HiddenText:
@@ -68,11 +69,10 @@ def blanked(data: bytes, ranges: np.ndarray) -> bytes:
     """Return the file with its hidden bytes as spaces: same length, same lines."""
     if not len(ranges):
         return data
-    made = np.frombuffer(data, dtype=np.uint8).copy()
+    made = bytearray(data)
     for start, end in ranges.tolist():
-        part = made[start:end]
-        part[~np.isin(part, _KEPT)] = ord(" ")
-    return made.tobytes()
+        made[start:end] = made[start:end].translate(_BLANK)
+    return bytes(made)
 
 
 def inside(ranges: np.ndarray, offsets: np.ndarray) -> np.ndarray:

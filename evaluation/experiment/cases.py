@@ -43,7 +43,7 @@ class CaseBuilder:
         self._rulers = {unit: file_rulers(chunks, unit, loaded) for unit in sorted(units)}
         self._bytes = visible_bytes(chunks, loaded) if loaded.dataset.hidden else None
         self._costs: dict[tuple[str, SizeUnit], int] = {}
-        self._gold = gold_text(loaded.dataset, chunks.file_index)
+        self._gold = gold_text(loaded.dataset, chunks.file_index, loaded.gold_lines)
         self._depth, self._scope, self._loaded = depth, loaded.dataset.scope, loaded
         self._spaces: dict[str, SearchSpace] = {}
         self._texts = ChunkTexts(chunks, range(len(chunks)), loaded.visible)

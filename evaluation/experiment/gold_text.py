@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from evaluation.types import TextSpan
+from ground_truth.lines import FileLines
 from ground_truth.overlap import alternatives, answer_id
-from ground_truth.spans import annotated_lines, gold_spans
+from ground_truth.spans import FileKey, gold_spans
 from ground_truth.types import Dataset
 
 
-def gold_text(dataset: Dataset, file_index: Mapping[tuple[str, str], int]) -> dict[str, list[TextSpan]]:
+def gold_text(
+    dataset: Dataset, file_index: Mapping[tuple[str, str], int], lines: Mapping[FileKey, FileLines]
+) -> dict[str, list[TextSpan]]:
     """Return each query's gold, and that of each of its alternative answers, as half-open bytes without overlap.
 
     The n-th answer of a query that has several is under ``answer_key(query_id, n)``.
@@ -19,7 +22,7 @@ def gold_text(dataset: Dataset, file_index: Mapping[tuple[str, str], int]) -> di
     notes = [note for note in dataset.annotations if note.grade > 0]
     names = alternatives(notes)
     every = notes + [replace(note, query_id=answer_id(note, names)) for note in notes if note.query_id in names]
-    found = gold_spans(every, annotated_lines(dataset))
+    found = gold_spans(every, lines)
     return {
         query_id: _merged(TextSpan(file_index[gold.repo, gold.path], gold.start_byte, gold.end_byte) for gold in spans)
         for query_id, spans in found.items()

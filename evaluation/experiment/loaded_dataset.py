@@ -26,6 +26,8 @@ from evaluation.results.facts import DatasetParts, DatasetRecord
 from ground_truth.draw import draw_queries
 from ground_truth.duplicates import apply_duplicates
 from ground_truth.hidden import HiddenText, inside, visible_text
+from ground_truth.lines import FileLines
+from ground_truth.spans import FileKey, annotated_lines
 from ground_truth.types import Dataset, DatasetLoader
 
 _NO_STARTS = np.zeros(0, dtype=np.int64)
@@ -141,6 +143,11 @@ class LoadedDataset:
             starts = self.ruler(file, unit).starts
             self._hidden_starts[file, unit] = starts[inside(ranges, starts)]
         return self._hidden_starts[file, unit]
+
+    @functools.cached_property
+    def gold_lines(self) -> dict[FileKey, FileLines]:
+        """The lines of the annotated files, without what is hidden: every chunker's cells ask for them."""
+        return annotated_lines(self.dataset)
 
     @functools.cached_property
     def _hidden_text(self) -> HiddenText:

@@ -12,7 +12,6 @@ from ground_truth.line_axis import ChunkLines
 from ground_truth.overlap import Judgements
 from ground_truth.relevance import Text, judge
 from ground_truth.rules import Rule
-from ground_truth.spans import annotated_lines
 from ground_truth.types import Query
 
 
@@ -30,7 +29,7 @@ def qrels_of(rule: Rule, loaded: LoadedDataset, chunks: ChunkTable, *, mixed: bo
     dataset = loaded.dataset
 
     def lines() -> ChunkLines:
-        files = annotated_lines(dataset)
+        files = loaded.gold_lines
         wanted = {chunks.file_index[key] for key in files if key in chunks.file_index}
         return ChunkLines.of(files, placed(chunks, files=wanted))
 

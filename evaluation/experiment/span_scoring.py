@@ -101,7 +101,7 @@ class _SpanCases:
         self._rulers = {unit: [_FileRuler(loaded, file, unit) for file in ordered] for unit in self._units}
         self._bytes = [VisibleBytes(loaded.hidden_ranges(file)) for file in ordered] if loaded.dataset.hidden else None
         self._costs: dict[tuple[str, SizeUnit], int] = {}
-        self.gold = gold_text(loaded.dataset, self._index)
+        self.gold = gold_text(loaded.dataset, self._index, loaded.gold_lines)
 
     def case(self, query: Query) -> Case:
         """Return the case of one query."""

@@ -11,6 +11,7 @@ from evaluation.atomic import replace_text
 from evaluation.config import ExperimentConfig, NightlyConfig
 from evaluation.experiment.environment import environment
 from evaluation.experiment.session import Session
+from evaluation.experiment.spread_work import spread_work
 from evaluation.history.accepted import accept, acceptances
 from evaluation.history.baseline import Baseline, find_baseline
 from evaluation.history.comparison import Night, compare_runs, limits_of, measures_of
@@ -33,7 +34,8 @@ def run_night(config: ExperimentConfig, history: History, workplace: Workplace, 
         base = find_baseline(history)
         pins = [pin(each, fetch=nightly.fetch) for each in config.datasets]
         session = session.with_config(config.model_copy(update={"datasets": tuple(each.spec for each in pins)}))
-        key = night_key(config, session, pins)
+        with spread_work(session.store, workplace.executor):
+            key = night_key(config, session, pins)
         same = records[-1] if records and records[-1].key == key else None
         with history.draft() as draft:
             made = produce(session, pins, workplace, draft, history=history, same=same)
