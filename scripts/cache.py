@@ -15,6 +15,7 @@ import click
 from chunkers.errors import UsageError
 
 if TYPE_CHECKING:
+    from evaluation.experiment.pack_upkeep import Pruned
     from evaluation.experiment.store import Store
 
 _DAY = 86_400
@@ -120,12 +121,14 @@ def verify(ctx: click.Context, kept: _Kept, *, repair: bool, as_json: bool) -> N
 @_AS_JSON
 @click.pass_obj
 def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
-    """Drop the parts and results that nobody used for some days, and rows that are stored twice."""
+    """Drop the parts, results and records of files that nobody used for some days, and rows that are stored twice."""
+    from evaluation.experiment.pack_upkeep import NO_RECORDS, prune_records
     from indexing.cache_upkeep import prune as drop
 
     since = int(time.time() - days * _DAY)
     unused = [entry for entry in (kept.stages.folders() if kept.stages else ()) if entry.stat().st_mtime < since]
-    _drop_and_tell(drop(kept.vectors, unused_since=since), unused, as_json=as_json)
+    records = prune_records(kept.stages, unused_since=since) if kept.stages else NO_RECORDS
+    _drop_and_tell(drop(kept.vectors, unused_since=since), unused, records, as_json=as_json)
 
 
 @command.command()
@@ -134,20 +137,25 @@ def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
 @click.pass_obj
 def clear(kept: _Kept, *, encoder: str | None, as_json: bool) -> None:
     """Forget the vectors of one part; or all of them, and all results of stages."""
+    from evaluation.experiment.pack_upkeep import NO_RECORDS
     from indexing.cache_upkeep import clear as forget
 
     results = kept.stages.folders() if kept.stages and encoder is None else []
-    _drop_and_tell(forget(kept.vectors, encoder=encoder), results, as_json=as_json)
+    _drop_and_tell(forget(kept.vectors, encoder=encoder), results, NO_RECORDS, as_json=as_json)
 
 
-def _drop_and_tell(freed: Any, results: list[Path], *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
-    """Drop the results of stages, and say what has gone with the vectors."""
-    size = freed.bytes + _bytes(results)
+def _drop_and_tell(freed: Any, results: list[Path], records: Pruned, *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
+    """Drop the results of stages, and say what has gone with the vectors and the records of files."""
+    size = freed.bytes + _bytes(results) + records.bytes
     _drop(results)
     if as_json:
-        _print_json({"vectors": freed.vectors, "results": len(results), "bytes": size})
+        told = {"vectors": freed.vectors, "results": len(results), "records": records.records, "bytes": size}
+        _print_json(told)
     else:
-        print(f"dropped {freed.vectors:,} vectors and {len(results):,} results of stages, {_size(size)}")
+        print(
+            f"dropped {freed.vectors:,} vectors, {len(results):,} results of stages and {records.records:,} records of "
+            f"files, {_size(size)}"
+        )
 
 
 def _drop(entries: Iterable[Path]) -> None:

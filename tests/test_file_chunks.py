@@ -250,6 +250,32 @@ def test_what_is_kept_per_file_is_shown_and_pruned(
     assert not list((tmp_path / "cache" / "stages").glob("*/*"))
 
 
+def test_a_prune_keeps_the_records_that_are_used(
+    chunkbench: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pack of which one record is used becomes a pack of one record; when that one is used, it stays."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    store = Store(tmp_path / "cache" / "stages")
+    records = {bytes([number]) * 16: b"x" * number for number in range(5)}
+    packs = Packs(store, "kind", {"by": 1})
+    for portion in (0, 1):
+        packs.add({key: record for key, record in records.items() if key[0] % 2 == portion})
+    weeks_ago = time.time() - 20 * 86_400
+    for manifest in store.root.glob("kind-*/*/manifest.json"):
+        os.utime(manifest, (weeks_ago, weeks_ago))
+    used = bytes([3]) * 16
+    assert Packs(store, "kind", {"by": 1}).find([used]) == {used: b"xxx"}
+    for gone in (1, 0):
+        Packs(store, "kind", {"by": 1}).find([used])
+        for folder in store.folders():
+            os.utime(folder)
+        assert json.loads(chunkbench("cache", "prune", "--days", "3", "--json").out)["records"] == (4 if gone else 0)
+        assert Packs(store, "kind", {"by": 1}).find(list(records)) == {used: b"xxx"}
+        packs.merge()
+    assert len(packs.entries()) == 1
+    assert chunkbench("cache", "verify").code == 0
+
+
 def test_workers_take_the_dataset_that_the_run_has_loaded(repository: Path, tmp_path: Path) -> None:
     """The same bytes or none: a file that was exchanged is never unpickled; nothing is left when the run is over."""
     made = session_of(repository, tmp_path / "cache")

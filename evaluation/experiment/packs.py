@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import mmap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chunkers.types import SourceFile
+from evaluation.experiment.pack_use import days_used, note_use, write_days
 from evaluation.experiment.store import StageKey, Store
 
 _KEY = np.dtype("S16")
@@ -23,7 +24,7 @@ _LARGEST = 128 * 2**20
 """Bytes of records that are made one entry at a time: they are held in memory meanwhile."""
 
 
-class _Pack(NamedTuple):
+class Pack(NamedTuple):
     """An entry of the store: sorted keys, and where the record of each ends."""
 
     folder: Path
@@ -36,11 +37,8 @@ class _Pack(NamedTuple):
         """Bytes of all records."""
         return int(self.ends[-1]) if len(self.ends) else 0
 
-    def items(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield each key with its record."""
-        return ((bytes(key).ljust(_KEY.itemsize, b"\0"), self.record(place)) for place, key in enumerate(self.keys))
-
     def record(self, place: int) -> bytes:
+        """Return the record at a place."""
         return self.records[int(self.ends[place - 1]) if place else 0 : int(self.ends[place])]
 
 
@@ -58,7 +56,7 @@ class Packs:
         self._store, self._kind, self._inputs, self._names = store, kind, inputs, entries
         told = json.dumps(inputs, sort_keys=True, default=str)
         self._stage = f"{kind}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
-        self._packs: list[_Pack] | None = None
+        self._packs: list[Pack] | None = None
         self._touched: set[Path] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -75,6 +73,8 @@ class Packs:
             at = np.minimum(np.searchsorted(pack.keys, wanted), len(pack.keys) - 1)
             hits = np.flatnonzero(pack.keys[at] == wanted).tolist()
             found.update((keys[hit], pack.record(int(at[hit]))) for hit in hits)
+            if hits:
+                note_use(pack.folder, len(pack.keys), at[hits].tolist())
             if hits and pack.folder not in self._touched:
                 self._touched.add(pack.folder)
                 self._store.touch(pack.folder)
@@ -84,7 +84,7 @@ class Packs:
         """Look into the entries, too, that others have written since the last look."""
         known = {pack.folder.name for pack in self._open()}
         new = [name for name in self._store.names(self._stage) if name not in known]
-        self._packs = [*self._open(), *self._store.read_all(self._stage, _read, new)]
+        self._packs = [*self._open(), *self._store.read_all(self._stage, read_pack, new)]
 
     def add(self, records: Mapping[bytes, bytes]) -> None:
         """Keep these records as one entry."""
@@ -103,28 +103,44 @@ class Packs:
 
         A kill on the way leaves some records twice, and another run that reads what is removed here works those again.
         """
-        packs = sorted(self._store.read_all(self._stage, _read), key=lambda pack: (pack.size, pack.folder))
+        packs = sorted(self._store.read_all(self._stage, read_pack), key=lambda pack: (pack.size, pack.folder))
         held = list(accumulate((pack.size for pack in packs), initial=0))
         stays = (n for n, pack in enumerate(packs) if pack.size > max(_SMALL, held[n]) or held[n + 1] > _LARGEST)
         count = next(stays, len(packs))
         if count < 2:
             return
-        merged = self._put({key: record for pack in packs[:count] for key, record in pack.items()})
-        for pack in packs[:count]:
-            if merged is not None and pack.folder != merged.folder:
+        self.replace([(pack, range(len(pack.keys))) for pack in packs[:count]])
+
+    def replace(self, parts: Sequence[tuple[Pack, Iterable[int]]]) -> None:
+        """Put one entry in place of several, with the records at these places of each; without any, none."""
+        records: dict[bytes, bytes] = {}
+        days: dict[bytes, int] = {}
+        for pack, places in parts:
+            used = days_used(pack.folder, len(pack.keys)).tolist()
+            for place in places:
+                key = bytes(pack.keys[place]).ljust(_KEY.itemsize, b"\0")
+                records[key] = pack.record(place)
+                days[key] = max(used[place], days.get(key, 0))
+        made = self._put(records) if records else None
+        if made is not None:
+            write_days(made.folder, np.array([days[key] for key in sorted(records)]))
+        elif records:
+            return  # it has gone again: another process removed it
+        for pack, _ in parts:
+            if made is None or pack.folder != made.folder:
                 self._store.remove(pack.folder)
         self._packs = None
 
-    def _put(self, records: Mapping[bytes, bytes]) -> _Pack | None:
+    def _put(self, records: Mapping[bytes, bytes]) -> Pack | None:
         keys = sorted(records)
         names = hashlib.sha256(b"".join(keys)).hexdigest()[:32]
         key = StageKey(self._stage, {**self._inputs, "files": names})
         self._store.put(key, lambda folder: _write(folder, keys, [records[name] for name in keys]))
-        return self._store.get(key, _read)
+        return self._store.get(key, read_pack)
 
-    def _open(self) -> Iterator[_Pack]:
+    def _open(self) -> Iterator[Pack]:
         if self._packs is None:
-            self._packs = list(self._store.read_all(self._stage, _read, self._names))
+            self._packs = list(self._store.read_all(self._stage, read_pack, self._names))
         return iter(self._packs)
 
 
@@ -134,17 +150,23 @@ def file_key(source: SourceFile) -> bytes:
     return hashlib.sha256(about + hashlib.sha256(source.data).digest()).digest()[: _KEY.itemsize]
 
 
+def is_pack(folder: Path) -> bool:
+    """Return whether an entry holds records of files."""
+    return (folder / "records.bin").is_file()
+
+
 def _write(folder: Path, keys: Sequence[bytes], records: Sequence[bytes]) -> None:
     np.save(folder / "keys.npy", np.array(keys, dtype=_KEY), allow_pickle=False)
     np.save(folder / "ends.npy", np.cumsum([len(record) for record in records], dtype=np.int64), allow_pickle=False)
     (folder / "records.bin").write_bytes(b"".join(records))
 
 
-def _read(folder: Path) -> _Pack:
+def read_pack(folder: Path) -> Pack:
+    """Return the pack of an entry; raise where it is none."""
     keys, ends = (np.load(folder / name, allow_pickle=False) for name in ("keys.npy", "ends.npy"))
     with (folder / "records.bin").open("rb") as file:
         size = int(ends[-1]) if len(ends) else 0
         records = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
     if keys.dtype != _KEY or keys.shape != ends.shape:
         raise ValueError("its keys and records do not fit together")
-    return _Pack(folder, keys, ends, records)
+    return Pack(folder, keys, ends, records)

@@ -1,0 +1,48 @@
+"""Packs without the records that nobody asks for any longer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from evaluation.experiment.pack_use import DAY, days_used
+from evaluation.experiment.packs import Packs, is_pack, read_pack
+from evaluation.experiment.store import Entry, Store
+
+
+class Pruned(NamedTuple):
+    """What has gone."""
+
+    records: int
+    bytes: int
+
+
+NO_RECORDS = Pruned(0, 0)
+
+
+def prune_records(store: Store, *, unused_since: float) -> Pruned:
+    """Write the packs anew that hold records which nobody has used since; one that nobody used at all is left alone."""
+    records = size = 0
+    for stage, entry in _packs(store):
+        try:
+            if entry.folder.stat().st_mtime < unused_since:
+                continue
+            pack = read_pack(entry.folder)
+            days = days_used(entry.folder, len(pack.keys))
+        except (OSError, ValueError):
+            continue  # damaged: whoever reads it drops it
+        kept = np.flatnonzero(days >= unused_since // DAY).tolist()
+        if len(kept) == len(pack.keys):
+            continue
+        inputs = {name: value for name, value in entry.inputs.items() if name != "files"}
+        Packs(store, stage.rpartition("-")[0], inputs).replace([(pack, kept)])
+        records += len(pack.keys) - len(kept)
+        size += pack.size - sum(len(pack.record(place)) for place in kept)
+    return Pruned(records, size)
+
+
+def _packs(store: Store) -> Iterator[tuple[str, Entry]]:
+    for stage in sorted({folder.parent.name for folder in store.folders()}):
+        yield from ((stage, entry) for entry in list(store.entries(stage)) if is_pack(entry.folder))
