@@ -81,6 +81,8 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
     with tarfile.open(archive, tarinfo=_Member) as tar:
         for number, member in enumerate(tar):
             _check_count(archive, number)
+            if member.issparse():
+                raise _sparse(member)
             size += max(member.size, 0)
             place = _place(archive, member.name, folder, size)
             if member.isfile() and (data := tar.extractfile(member)):
@@ -95,10 +97,18 @@ class _Member(tarfile.TarInfo):
         """Return the member of a header; raise for one that announces a name, or attributes, without end."""
         found = super().frombuf(buf, encoding, errors)
         if found.type == tarfile.GNUTYPE_SPARSE:
-            raise UsageError(f"member {one_line(found.name, limit=100)!r} is sparse, as no source file is")
+            raise _sparse(found)
         if found.type in _HEADS and found.size > _LARGEST_HEAD:
             raise UsageError(f"a member's name or attributes have {found.size:,} bytes: do not trust it")
         return found
+
+    def _proc_gnusparse_10(self, member: tarfile.TarInfo, *_: object) -> None:
+        """Raise before the list of a sparse member's parts is read, which has no bound."""
+        raise _sparse(member)
+
+
+def _sparse(member: tarfile.TarInfo) -> UsageError:
+    return UsageError(f"member {one_line(member.name, limit=100)!r} is sparse, as no source file is")
 
 
 def _unpack_zip(archive: Path, folder: Path) -> None:

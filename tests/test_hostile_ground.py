@@ -121,6 +121,25 @@ def test_the_head_of_a_member_does_not_fill_memory(
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000
 
 
+@pytest.mark.parametrize("form", [("0", "1"), ("1", "0")])
+def test_a_sparse_member_is_refused_before_its_parts_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: tuple[str, str]
+) -> None:
+    """Two hundred bytes that stand for two gigabytes of zeros, in both forms that attributes can give."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    parts = "0,1,2147483646,1" if form == ("0", "1") else ""
+    attributes = {"GNU.sparse.major": form[0], "GNU.sparse.minor": form[1], "GNU.sparse.name": "a.py"}
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        member = tarfile.TarInfo("GNUSparseFile.1/a.py")
+        sizes = {"GNU.sparse.realsize": "2147483647", "GNU.sparse.size": "2147483647"}
+        member.pax_headers = {**attributes, **sizes, **({"GNU.sparse.map": parts} if parts else {})}
+        body = b"2\n0\n1\n2147483646\n1\n".ljust(512, b"\0") + b"xy"
+        member.size = len(body)
+        tar.addfile(member, io.BytesIO(body))
+    with pytest.raises(UsageError, match=r"a\.py' is sparse, as no source file is"):
+        unpacked(tmp_path / "a.tar.gz")
+
+
 def test_an_archive_with_long_names_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is far above any real path."""
     monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
