@@ -230,10 +230,11 @@ def test_no_library_function_runs_anything(trap: Trap) -> None:
 
 
 def test_no_command_runs_anything(
-    request: pytest.FixtureRequest, trap: Trap, chunkbench: Command, tmp_path: Path
+    request: pytest.FixtureRequest, trap: Trap, chunkbench: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """compare, plan, qrels, mine, chunk and nightly, as a folder, at a ref and by history, with and without a fetch."""
+    """Every command that reads a repository: as a folder, at a ref and by history, with and without a fetch."""
     root, out = trap.root, tmp_path / "out"
+    monkeypatch.chdir(root)  # where a user most likely is
     rows = tmp_path / "rows.jsonl"
     rows.write_text(
         f'{{"query_id": "1", "query": "spell numbers out", "repo": "{root.name}", "file": "words.py", '
@@ -250,6 +251,16 @@ def test_no_command_runs_anything(
     runs.append(("qrels", "--dataset", datasets[3], "--chunker", "fixed-lines"))
     runs += [("mine", root, "--kind", kind, "--out", tmp_path / f"{kind}.jsonl") for kind in ("commits", "docstrings")]
     runs.append(("chunk", root, "--stats"))
+    places, asked = tmp_path / "places.jsonl", tmp_path / "asked.txt"
+    places.write_text('{"query_id": "1", "rank": 1, "file": "words.py", "start_line": 4, "end_line": 6}\n')
+    asked.write_text("where are numbers spelled out?\n")
+    runs += [("score", "--spans", places, "--dataset", dataset, "-m", "file_rr") for dataset in datasets[3:]]
+    runs += [("annotate", asked, root, "--json"), ("annotate", "--check", rows, root)]
+    candidates = ("--candidates", "fixed-lines:lines=5", "--candidates", "whole-file", "--engine", "serial")
+    runs += [("recommend", root, *candidates), ("recommend", "--dataset", datasets[3], *candidates)]
+    runs += [("plan", root, *short[:6], "--embedder", "hashing"), ("plan", root, "--annotations", rows, *short[:6])]
+    runs += [("compare", root, *short, "--tool", "grep-read", "--headline", "recall@400tok", "--out", out / "tools")]
+    runs += [("report", out / "0", *where) for where in (("--out", tmp_path / "again"), ("--site", tmp_path / "site"))]
     for fetch in ("false", "true"):
         config = tmp_path / f"fetch-{fetch}.toml"
         config.write_text(
@@ -258,13 +269,17 @@ def test_no_command_runs_anything(
             f"[nightly]\nfetch = {fetch}\n"
         )
         runs += [("nightly", config, "--history", tmp_path / "history"), ("plan", config)]
+    if "clone" in request.node.callspec.id:
+        runs.append(("audit",))  # reads no repository, and takes seconds
+    kept = ("--history", tmp_path / "history")
+    runs += [("history", "list", *kept), ("history", "verify", *kept), ("history", "trend", *kept)]
     codes = []
     for arguments in runs:
         done = chunkbench(*arguments)
         assert not trap.sprung.exists(), (arguments, trap.sprung.read_text())
         assert "Traceback" not in done.err
         codes.append((done.code, arguments, done.err))
-    nightly_with_fetch = codes[-2]
+    nightly_with_fetch = next(each for each in codes if "fetch-true" in str(each[1]))
     assert nightly_with_fetch[0] == 2, nightly_with_fetch
     if "partial" not in request.node.callspec.id:
         assert [each for each in codes if each[0] and each is not nightly_with_fetch] == []
