@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
-from evaluation.experiment.ranking_depth import EVERYTHING, LEAST, largest_budgets, ranks_to_keep
+from evaluation.experiment.ranking_depth import EVERYTHING, LEAST, kept_ranks, largest_budgets
 from evaluation.measures.registry import parse_measure
 from indexing.types import Hit
 
@@ -25,8 +25,8 @@ def kept(chunks: ChunkTable, order: list[int], budget: int) -> int:
     """Return how many ranks of one ranking are kept."""
     rows, sizes = np.arange(len(chunks)), {"tokens": chunks.columns["tokens"]}
     hits = [Hit(position, 1.0) for position in order]
-    (last,) = ranks_to_keep(chunks, rows, [hits], budgets={"tokens": budget}, sizes=sizes)  # type: ignore[arg-type] # one unit
-    return last
+    (ranked,) = kept_ranks(chunks, rows, [hits], budgets={"tokens": budget}, sizes=sizes)  # type: ignore[arg-type] # one unit
+    return len(ranked)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3000))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -40,29 +40,27 @@ def _looks_beyond(measure: Measure) -> bool:
     return measure.cutoff is None or measure.cutoff > LEAST
 
 
-def ranks_to_keep(
+def kept_ranks(
     chunks: ChunkTable,
     rows: np.ndarray,
-    found: Sequence[Sequence[Hit]],
+    found: Iterable[Sequence[Hit]],
     *,
     budgets: Mapping[SizeUnit, int],
     sizes: Mapping[SizeUnit, np.ndarray],
-) -> list[int]:
-    """Return, for each ranking of some of the rows, the first rank at which every budget is surely spent.
+) -> Iterator[Sequence[Hit]]:
+    """Yield each ranking of some of the rows up to the first rank at which every budget is surely spent.
 
     Text that was read before is free, so the sum of sizes overstates what was read; it does so at most by the
     number of chunks that hold the same byte.
     """
     folds = _most_chunks_on_a_byte(chunks, rows)
-    keep = []
     for hits in found:
         positions = [hit.position for hit in hits]
         last = LEAST
         for unit, budget in budgets.items():
             spent = np.cumsum(sizes[unit][positions])
             last = max(last, int(np.searchsorted(spent, budget * folds)) + 1)
-        keep.append(min(last, len(hits)))
-    return keep
+        yield hits[:last]
 
 
 def _most_chunks_on_a_byte(chunks: ChunkTable, rows: np.ndarray) -> int:

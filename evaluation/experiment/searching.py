@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.machine import machine
 from evaluation.experiment.part_search import Search, add_cost, queries_of
-from evaluation.experiment.ranking_depth import ranks_to_keep
+from evaluation.experiment.ranking_depth import kept_ranks
 from evaluation.experiment.search_cost import MOST_SECONDS, header_tokens, time_alone
 from evaluation.experiment.searched_part import PartCost, SearchedPart
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
@@ -25,6 +25,9 @@ from indexing.embedding_cache import text_keys
 from indexing.exact import VectorsOf
 from indexing.found import Found
 from indexing.types import Hit, QueryBatch, Vectors
+
+_AT_ONCE = 1_000
+"""Queries whose rankings are made before they are cut to what is kept: each may have a thousand hits."""
 
 Ranking = Mapping[str, Sequence[Hit]]
 """query id → hits whose positions are rows of the chunk table."""
@@ -68,10 +71,8 @@ def join_searched(
         asked = queries_of(loaded, space)
         if not asked:
             continue
-        found = join.ranked(space, asked)
-        keep = ranks_to_keep(chunks, rows, found, budgets=how.budgets, sizes=sizes)
-        for place, hits, last in zip(asked, found, keep, strict=True):
-            ranking[dataset.queries[place].id] = hits[:last]
+        kept = kept_ranks(chunks, rows, join.ranked(space, asked), budgets=how.budgets, sizes=sizes)
+        ranking.update((dataset.queries[place].id, hits) for place, hits in zip(asked, kept, strict=True))
         cost.query_seconds |= join.timed(space, asked)
         cost.index_bytes += words.get(space, 0)
     for query in dataset.queries:
@@ -95,10 +96,16 @@ class _Join:
         self._keys = np.concatenate([part.keys for part in parts]) if parts else None
         self._spent = 0.0
 
-    def ranked(self, space: str, asked: Sequence[int]) -> list[list[Hit]]:
-        """Return each query's hits, whose positions are rows of the chunk table."""
+    def ranked(self, space: str, asked: Sequence[int]) -> Iterator[list[Hit]]:
+        """Yield each query's hits, whose positions are rows of the chunk table; those of some are made at a time."""
         found = [each for part in self._parts if (each := part.of(space)) is not None]
-        return self._combined(found, self._batch(asked), self._vectors_of) if found else [[] for _ in asked]
+        batch = self._batch(asked)
+        for start in range(0, len(asked), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            some_found = [[each.at(some) for each in searches] for searches in found]
+            some_asked = QueryBatch(batch.texts[some], None if batch.vectors is None else batch.vectors[some])
+            empty: list[list[Hit]] = [[] for _ in some_asked.texts]
+            yield from self._combined(some_found, some_asked, self._vectors_of) if found else empty
 
     def timed(self, space: str, asked: Sequence[int]) -> dict[int, float]:
         """Return query → seconds of asking every part of a space for it alone, joining that, and embedding it."""

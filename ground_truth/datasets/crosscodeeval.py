@@ -205,6 +205,10 @@ def _context(record: Record) -> tuple[tuple[str, str], ...] | None:
         return None
     value = record.fields["crossfile_context"]
     rows = value.get("list") if isinstance(value, dict) else None
+    if not isinstance(rows, list | None):
+        raise UsageError(
+            f"{record.where}: crossfile_context.list is not a list: write the pieces as the dataset has them"
+        )
     return tuple(_piece(record.where, row) for row in rows or () if _piece(record.where, row)[1].strip())
 
 
