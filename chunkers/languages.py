@@ -256,10 +256,11 @@ def _extension(name: str) -> str:
     return extension if stem else name
 
 
-UNSAFE_GRAMMARS = frozenset({"cobol", "d", "jsonnet"})
+UNSAFE_GRAMMARS = frozenset({"cobol", "d", "jsonnet", "typst"})
 """Grammars that are not used: COBOL's scanner never returns on some texts (a last line of fewer than seven columns),
-D's reads memory that is not its own on some bytes and ends the process, Jsonnet's keeps in a variable of the process
-whether the file before ended inside a text, so that a file is cut by what was cut before it."""
+D's and Typst's read memory that is not their own (D's on some bytes, Typst's on any text, by what lay there before) and
+end the process, Jsonnet's keeps in a variable of the process whether the file before ended inside a text, so that a
+file is cut by what was cut before it."""
 
 PARSE_SECONDS = 2.0
 PARSE_SECONDS_PER_MB = 8.0
