@@ -228,9 +228,8 @@ def _slug(config: ExperimentConfig) -> str:
 
 
 def _print(results: Results, *, wide: bool) -> None:
-    from evaluation.report.terminal import answer, render_table
+    from evaluation.report.terminal import render_screen
     from scripts.console import console
 
     output = console(200 if wide else 100)
-    output.print(render_table(results, wide=wide))
-    output.print("\n" + answer(results, wide=wide), markup=False, highlight=False)
+    output.print(render_screen(results, wide=wide))

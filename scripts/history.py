@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,10 +148,10 @@ def diff(*, before: int, after: int, measures: tuple[str, ...], place: Path, as_
 @_shared
 def trend(*, measures: tuple[str, ...], last: int | None, html: Path | None, place: Path, as_json: bool) -> None:
     """Print a measure over the runs, one line per chunker, with the newest mean and its interval."""
+    from evaluation.history.lines import trend_lines
     from evaluation.history.trend import check_measure, known_measures, trends
     from evaluation.history.trend_page import write_trend_page
     from evaluation.measures.registry import parse_measure
-    from evaluation.report.formats import score, span
 
     history = _open(place)
     chosen = [check_measure(history, parse_measure(name).name) for name in measures] or known_measures(history)[:1]
@@ -164,11 +165,8 @@ def trend(*, measures: tuple[str, ...], last: int | None, html: Path | None, pla
         ]
         _json({"series": rows, "skipped": found.skipped})
     else:
-        width = max((len(one.key.chunker) for one in found.series), default=0)
-        for one in found.series:
-            point = one.points[-1]
-            value = f"{score(one.measure, point.mean)} ({span(one.measure, point.low, point.high)})"
-            click.echo(f"{one.key.chunker:<{width}}  {one.spark}  {value}  {one.measure}  {_setting(one.key)}")
+        for line in trend_lines(found.series, width=shutil.get_terminal_size((80, 24)).columns):
+            click.echo(line)
     _skipped(found.skipped)
 
 
@@ -253,10 +251,6 @@ def _open(place: Path) -> History:
     if not (place / "runs").is_dir():
         raise UsageError(f"{place} is no history: name its folder, or the experiment file, with --history")
     return History(place)
-
-
-def _setting(key: Any) -> str:  # noqa: ANN401 - a cell's key, whose type is heavy to import
-    return f"{key.dataset} · {key.embedder} · {key.retriever}"
 
 
 def _json(value: object) -> None:

@@ -86,6 +86,7 @@ def command(
             raise UsageError(f"--summary {summary} cannot be written: name a file in a folder that exists")
         # A webhook must not be sent last night's news where this night does not come to its end.
         summary.unlink(missing_ok=True)
+    place = history
     try:
         config = load_config(file)
         # Beside the file, not where the scheduler happened to start: cron starts in the home folder.
@@ -98,7 +99,9 @@ def command(
     except BaseException as error:
         # Whoever waits for the message must hear of this night too.
         if summary is not None:
-            _write(summary, failure_notice(_reason(error), notify, exit_code=_exit_code(error)))
+            earlier = place is not None and (place / "trend.html").is_file()
+            code = _exit_code(error)
+            _write(summary, failure_notice(_reason(error), notify, exit_code=code, url=url, earlier=earlier))
         raise
     if summary is not None:
         _write(summary, night_notice(night, notify, url=url))

@@ -67,7 +67,7 @@ def command(
     """Build report.html, summary.md, tables.tex and the CSV files again; several folders become one run, or a site."""
     from chunkers.errors import UsageError
     from evaluation.report.build import write_report
-    from evaluation.report.terminal import answer, render_table
+    from evaluation.report.terminal import render_screen
     from evaluation.results.document import results_schema, to_json
     from evaluation.results.folder import check_output, read_results, write_results
     from evaluation.results.merge import merge_results
@@ -104,8 +104,7 @@ def command(
     from scripts.console import console
 
     output = console(200 if wide else 100)
-    output.print(render_table(results, wide=wide))
-    output.print("\n" + answer(results, wide=wide), markup=False, highlight=False)
+    output.print(render_screen(results, wide=wide))
     click.echo(f"\n{target}/{' · '.join(path.name for path in made)}")
 
 

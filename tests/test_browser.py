@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import json
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -295,12 +296,101 @@ def test_tables_and_figures_are_saved_as_files(browser: Any, simulated_page: Pat
     table, drawing = (next(tmp_path.glob(f"*.{form}")) for form in ("csv", "svg"))
     rows = list(csv.reader(table.read_text("utf-8").splitlines()))
     found = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))
-    assert [list(row.values()) for row in found] == rows[1:]
+    assert [list(row) for row in found] == [rows[0]] * len(found)
+    for row, cells in zip(found, rows[1:], strict=True):
+        read = [
+            float(cell) if isinstance(row[name], int | float) else cell for name, cell in zip(row, cells, strict=True)
+        ]
+        assert read == ["" if value is None else value for value in row.values()]
     assert r"\bottomrule" in next(tmp_path.glob("*.tex")).read_text("utf-8")
     root = ET.fromstring(drawing.read_text("utf-8"))  # noqa: S314 - our own drawing
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "var(" not in drawing.read_text("utf-8")
     assert browser.get_log("browser") == []
+
+
+_CLICK_EIGHT = """
+const [buttons, first] = arguments;
+[...document.querySelectorAll(buttons)].slice(first, first + 8).forEach(e => e.click());
+"""
+
+
+def test_saved_files_hold_plain_numbers_and_name_their_setting(browser: Any, tmp_path: Path) -> None:
+    """Every table of every setting has a file of its own, with the scores as they are and marks in their own column."""
+    results = simulated_results(retrievers=("dense", "bm25"))
+    write_report(results, tmp_path / "report")
+    files = tmp_path / "files"
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(files)})
+    _open(browser, tmp_path / "report" / "report.html")
+    for form in ("csv", "json", "tex"):
+        buttons = f".take [data-as={form}]"
+        wanted = len(_texts(browser, buttons))
+        # A browser lets a page start ten downloads at a time.
+        for first in range(0, wanted, 8):
+            browser.execute_script(_CLICK_EIGHT, buttons, first)
+            count = min(wanted, first + 8)
+            _until(lambda form=form, count=count: len(list(files.glob(f"*.{form}"))) == count)
+    assert not list(files.glob("* (1).*")), "two tables have one name"
+    shown = re.compile(r"[★●]|^[+−]?\d{1,3}(,\d{3})+|^[\d.]+ (…|%|MB|kB|ms|s)|^–$|^−")
+    for file in files.glob("*.csv"):
+        cells = [cell for row in list(csv.reader(file.read_text("utf-8").splitlines()))[1:] for cell in row]
+        assert [cell for cell in cells if cell != "●" and shown.search(cell)] == []
+    (ranking,) = files.glob("*Measures-on-gold*bm25.json")
+    cells = {cell.key.chunker: cell for cell in results.cells if cell.key.retriever == "bm25"}
+    for row in json.loads(ranking.read_text("utf-8")):
+        cell = cells[row["chunker"]]
+        assert (row["dataset"], row["retriever"]) == ("simulated", "bm25")
+        assert row["naurc@4000tok"] == cell.measures["naurc@4000tok"].mean
+        assert row["naurc@4000tok low"] == cell.measures["naurc@4000tok"].low
+        assert row["chunks"] == cell.chunks.count
+        assert row["mark"] in ("", "●")
+    (overview,) = files.glob("*overview*.json")
+    means = {(row["chunker"], row["retriever"]): row["mean"] for row in json.loads(overview.read_text("utf-8"))}
+    assert means["functions", "bm25"] == cells["functions"].measures["naurc@4000tok"].mean
+    labels = [re.findall(r"\\label\{.*\}", file.read_text("utf-8")) for file in files.glob("*.tex")]
+    assert len({label for (label,) in labels}) == len(labels)
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("kind", ["figure .for-wide", "figure .panels"])
+def test_a_figure_saved_from_a_dark_page_can_be_read_on_white(
+    browser: Any, simulated_page: Path, tmp_path: Path, kind: str
+) -> None:
+    """It has the light colours and a white background of its own; the page itself stays dark."""
+    media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    try:
+        _open(browser, simulated_page)
+        script = "document.querySelector(arguments[0]).closest('figure').querySelector('[data-as=svg]').click()"
+        browser.execute_script(script, kind)
+        _until(lambda: len(list(tmp_path.glob("*.svg"))) == 1)
+        assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(15, 18, 22)"
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    root = ET.fromstring(next(tmp_path.glob("*.svg")).read_text("utf-8"))  # noqa: S314 - our own drawing
+    assert root[0].tag.endswith("rect")
+    assert (root[0].get("fill"), root[0].get("width")) == ("#ffffff", root.get("viewBox", "").split()[2])
+    inks = {node.get("fill", "") for node in root.iter("{http://www.w3.org/2000/svg}text")}
+    on_white = {ink for ink in inks if ink != "rgb(255, 255, 255)"}  # numbers on filled marks
+    assert on_white
+    for ink in on_white - {"#1b1f24"}:
+        assert max(map(int, re.findall(r"\d+", ink)[:3])) < 240
+        assert sum(map(int, re.findall(r"\d+", ink)[:3])) < 3 * 130
+
+
+_TORN = (
+    "return [...document.querySelectorAll('.part')].filter(e => e.getClientRects().length > 1).map(e => e.textContent)"
+)
+"""Parts of names that stand on two lines."""
+_OUTSIDE = """
+return [...document.querySelectorAll('svg.figure text')].filter(e => {
+  if (!e.getClientRects().length) return false;
+  const [box, edge] = [e.getBBox(), e.ownerSVGElement.viewBox.baseVal];
+  return box.x < -0.5 || box.x + box.width > edge.width + 0.5 || box.y + box.height > edge.height + 0.5;
+}).map(e => e.textContent)
+"""
+"""Words of a figure that its edge cuts off."""
 
 
 @pytest.mark.parametrize("width", [390, 820, 1280])
@@ -316,6 +406,8 @@ def test_nothing_overflows_on_a_phone_or_a_desk(browser: Any, simulated_page: Pa
             "return document.querySelectorAll('.for-wide').length"
         )
         assert browser.execute_script(shown) >= 5
+        assert browser.execute_script(_TORN) == []
+        assert browser.execute_script(_OUTSIDE) == []
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -10,7 +10,9 @@ import pytest
 from conftest import Command
 
 from chunkers.sizes import ruler
-from evaluation.report.costs import byte_words, time_words
+from evaluation.report.costs import byte_words, cost_table, time_words
+from evaluation.report.view import views
+from evaluation.results.folder import read_results
 
 CHUNKERS = ("--chunker", "fixed-lines:lines=5", "--chunker", "cast:size=120")
 RETRIEVERS = ("--retriever", "dense", "--retriever", "bm25", "--retriever", "hybrid")
@@ -68,6 +70,18 @@ def test_texts_tokens_and_bytes_are_those_of_the_index(lab: Lab) -> None:
         assert cost["build_seconds"] >= cost["embed_seconds"] + cost["index_seconds"]
         assert "core" in cost["machine"]
         assert cost["price"] is None
+
+
+def test_words_alone_have_no_columns_of_what_is_embedded(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """A column of noughts would look like a measurement: it is there only where something is embedded."""
+    out = tmp_path / "out"
+    how = ("--embedder", "hashing:dimensions=64", "--engine", "serial", "--out", out)
+    gold = repository.parent / "gold.jsonl"
+    ran = chunkbench("compare", repository, "--annotations", gold, *how, *CHUNKERS, *RETRIEVERS[:4])
+    assert ran.code == 0, ran.err
+    tables = {view.setting.retriever: cost_table(view) for view in views(read_results(out))}
+    headers = {name: table.header for name, table in tables.items() if table}
+    assert headers["dense"] == [*headers["bm25"], "texts", "tokens"]
 
 
 def test_tokens_read_are_the_measure_within_the_largest_budget(lab: Lab) -> None:

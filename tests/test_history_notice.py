@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import signal
+import subprocess
+import time
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from conftest import Command
@@ -12,6 +16,7 @@ from test_history_gate import KEY, SCORES, STAGES, found, night, record
 
 from evaluation.history.comparison import Night
 from evaluation.history.notice import Form, failure_notice, night_notice
+from scripts.check.nightly_lab import CHUNKER, Lab
 from scripts.nightly import FORMS
 
 HOSTILE = "<!channel> *a* [b](c) `d`"
@@ -64,6 +69,61 @@ def test_a_usage_error_leaves_its_message_and_its_code(chunkbench: Command, tmp_
     said = json.loads(out.read_text("utf-8"))
     assert "no-such-chunker" in said["text"]
     assert "exit 2" in said["text"]
+
+
+def test_every_exit_code_leaves_a_message_with_links(tmp_path: Path) -> None:
+    """Nights of the real command: a first one, a regression, a chunker that fails, and Ctrl-C in the middle."""
+    lab = Lab(tmp_path, queries=60, chunkers=(CHUNKER,))
+    lab.set_up("jinja2")
+    out = tmp_path / "night.json"
+    options = (
+        "nightly",
+        str(lab.experiment),
+        "--engine",
+        "serial",
+        "--summary",
+        str(out),
+        "--url",
+        "https://ci.example/h",
+    )
+
+    def night(form: str, code: int) -> dict[str, Any]:
+        assert lab.run(*options, "--notify", form).code == code
+        said: dict[str, Any] = json.loads(out.read_text("utf-8"))
+        assert "https://ci.example/h/trend.html" in said["text"]
+        return said
+
+    assert "first run" in night("github", 0)["text"]
+    lab.install("spoiled")
+    worse = night("slack", 3)
+    assert f"regression: {CHUNKER}" in worse["text"]
+    assert "<https://ci.example/h/runs/00002/report.html|report>" in worse["blocks"][0]["text"]["text"]
+    lab.install("good")
+    lab.configure(chunkers=(CHUNKER, "lab:lines=0"))
+    failed = night("json", 1)
+    assert "lab:lines=0" in failed["text"]
+    assert failed["links"] == {
+        "report": "https://ci.example/h/runs/00003/report.html",
+        "trend": "https://ci.example/h/trend.html",
+    }
+    lab.edit(2)
+    process = subprocess.Popen(
+        lab.command(*options, "--notify", "teams"),
+        env=lab.environment(more={"LAB_SECONDS": "600"}),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # A test run in the background of a shell ignores Ctrl-C, and its children would inherit that.
+        preexec_fn=functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 - no threads here
+    )
+    while process.poll() is None and not list((lab.history / "runs").glob(".draft-*")):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=600) == 130
+    said = json.loads(out.read_text("utf-8"))
+    assert "exit 130" in said["text"]
+    assert "interrupted" in said["text"]
+    (action,) = said["attachments"][0]["content"]["actions"]
+    assert action["url"] == "https://ci.example/h/trend.html"
 
 
 def test_the_forms_of_the_command_are_those_of_the_message() -> None:

@@ -13,6 +13,7 @@ from test_history_folder import store
 
 from chunkers.errors import UsageError
 from evaluation.history.folder import History
+from evaluation.history.lines import trend_lines
 from evaluation.history.trend import Note, Point, Series, check_measure, trends
 from evaluation.history.trend_figure import trend_figure
 from evaluation.history.trend_page import _figures
@@ -125,6 +126,24 @@ def test_the_best_of_the_last_run_is_first(measure: str, order: list[str]) -> No
     assert [row[0] for row in figure.table.rows[::2]] == order
     assert [row[1] for row in figure.table.rows] == ["3", "2"] * 3
     assert [figure.table.header[column] for column in sorted(figure.table.words)] == ["chunker", "commit", "verdict"]
+
+
+@pytest.mark.parametrize("runs", [1, 4, 90])
+def test_lines_of_a_trend_fit_and_name_an_embedder_only_where_one_is_used(runs: int) -> None:
+    """A heading per setting, no line over 80 columns, every name whole; of many runs the newest, and it says so."""
+    means = [0.1 + 0.8 * (k % 7) / 7 for k in range(runs)]
+    long = "a-chunker-with-a-very-long-name:size=1000,overlap=50,unit=tokens"
+    rows = [replace(series(name, means), uses_vectors=used) for used in (True, False) for name in ("cast", long)]
+    rows = [replace(row, key=row.key._replace(dataset=f"mined:root=/home/{'x' * 90}/code")) for row in rows]
+    lines = list(trend_lines(rows, width=80))
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line.startswith("naurc")] == [
+        f"naurc@4000tok · mined:root=code · {used}dense{', the newest 26 of 90 runs' if runs == 90 else ''}"
+        for used in ("hashing · ", "")
+    ]
+    assert sum(long in line for line in lines) == 2
+    shown = [line.split()[1] for line in lines if line.startswith("  cast")]
+    assert shown == [rows[0].spark[-26:]] * 2
 
 
 def test_the_last_runs_are_the_newest(tmp_path: Path) -> None:

@@ -15,9 +15,12 @@ import pytest
 from rich.console import Console
 
 from evaluation.report.documents import comparisons_csv, csv_text, markdown
+from evaluation.report.glance import facts, overall_facts
 from evaluation.report.latex import latex
-from evaluation.report.terminal import answer, render_table
-from evaluation.report.verdict import sentences, verdict
+from evaluation.report.overall import OVERALL_LEGEND
+from evaluation.report.page import page
+from evaluation.report.terminal import render_screen, render_table
+from evaluation.report.verdict import sentences
 from evaluation.report.view import views
 from evaluation.results.types import Results
 
@@ -28,6 +31,12 @@ simulated_results: Callable[..., Results] = _CASE["simulated_results"]
 def _printed(results: Results, *, width: int, wide: bool = False) -> str:
     out = io.StringIO()
     Console(file=out, width=width).print(render_table(results, wide=wide))
+    return out.getvalue()
+
+
+def _screen(results: Results, *, width: int = 80, wide: bool = False) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width).print(render_screen(results, wide=wide))
     return out.getvalue()
 
 
@@ -136,8 +145,10 @@ def test_the_screen_fits_any_width_and_breaks_no_word(width: int, wide: bool) ->
     """No line is wider than the terminal, every part of a name is whole, and columns that are left out are named."""
     for retrievers in (("dense",), ("dense", "bm25", "hybrid")):
         results = _long_names(retrievers)
-        text = _printed(results, width=width, wide=wide)
+        text = _screen(results, width=width, wide=wide)
         assert max(map(len, text.splitlines())) <= width
+        assert not [line for line in text.splitlines() if line != line.rstrip()]
+        assert not re.search(r"\n *(%|points?\b|…)", text), "a number and its unit are torn apart"
         for part in ("a-chunker-with-a-long-name:", "size=1000,", "overlap=50", "fixed-lines:lines=50"):
             assert part in text
         measures = [name for view in views(results) for name in view.measures] if wide else []
@@ -148,17 +159,64 @@ def test_the_screen_fits_any_width_and_breaks_no_word(width: int, wide: bool) ->
             assert label in words
 
 
-def test_many_settings_have_a_short_answer() -> None:
-    """Of four settings and more each has its first sentence; --wide has all of them."""
-    few, many = (
-        simulated_results(retrievers=names) for names in (("dense", "bm25"), ("dense", "bm25", "mmr", "hybrid"))
-    )
-    assert answer(few) == verdict(few)
-    assert answer(many, wide=True) == verdict(many)
-    short = answer(many)
-    assert len(short) < len(verdict(many)) / 2
-    for view in views(many):
-        assert f"{view.setting.title}: {sentences(view)[0]}" in short
+@pytest.mark.parametrize("retrievers", [("dense",), ("dense", "bm25", "hybrid")])
+def test_the_answer_and_its_facts_stand_before_the_first_table(retrievers: tuple[str, ...]) -> None:
+    """The first words are the answer; then who may be best, over what, what could be shown, chance, and cautions."""
+    results = simulated_results(retrievers=retrievers)
+    found = views(results)
+    text = _screen(results)
+    words = " ".join(text.split())
+    title = " ".join((found[0].setting.title if len(found) == 1 else f"simulated · {found[0].headline}").split())
+    before = words[: words.index(f" {title}")]
+    if len(found) == 1:
+        assert before.startswith(sentences(found[0])[0])
+    else:
+        assert before.startswith("Over all 3 settings: ")
+    known = facts(found[0]) if len(found) == 1 else overall_facts(results, found)
+    assert len(known) >= 4
+    places = [before.index(f"{fact.name} ") for fact in known]
+    assert places == sorted(places)
+    assert before.count("Caution: ") == words.count("Caution: ") > 0
+    assert before.rindex(known[-1].name) < before.index("Caution: ")
+
+
+def test_the_wide_screen_has_every_setting_in_words() -> None:
+    """Each sentence on each setting but what the run could show, which is among its facts."""
+    results = simulated_results(retrievers=("dense", "bm25"))
+    words = " ".join(_screen(results, wide=True).split())
+    for view in views(results):
+        assert " ".join(sentences(view, power=False)) in words
+        assert all(fact.words in words for fact in facts(view))
+
+
+def test_columns_that_are_left_out_are_on_the_page() -> None:
+    """Whatever the terminal has no room for, report.html has."""
+    results = simulated_results()
+    left = " ".join(_screen(results, width=60, wide=True).split())
+    names = [name for part in re.findall(r"Left out for want of room: (.*?)\. A", left) for name in part.split(", ")]
+    assert {"p95 size", "reading curve", "query p50"} <= set(names)
+    text = page(results).replace("<wbr>", "").replace("\N{NO-BREAK SPACE}", " ")
+    headings = {"95 %": ">95 % interval<", "reading curve": "Answer read against text read"}
+    for name in names:
+        assert headings.get(name, f">{name}<") in text
+
+
+def test_a_mark_beside_other_settings_is_corrected_and_says_so() -> None:
+    """Where a setting alone rules out more than all of them together, each table has its own marks and legend."""
+    for seed in range(40):
+        results = simulated_results(edges=(0.03, 0.0, 0.01, -0.08), retrievers=("dense", "bm25", "hybrid"), seed=seed)
+        assert results.overall is not None
+        beside = [set(each.found.may_be_best) for each in results.overall.settings]
+        alone = [set(view.best.may_be_best) for view in views(results) if view.best]
+        if beside != alone:
+            break
+    assert beside != alone, "no seed tells the two apart"
+    text, wide = _screen(results, width=100), _screen(results, width=100, wide=True)
+    table = text[text.index("simulated · naurc") : text.index("naurc@4000tok: ")]
+    assert table.count("●") == sum(map(len, beside))
+    assert OVERALL_LEGEND in " ".join(text.split())
+    assert "● may be the best of this setting, taken by itself" in " ".join(wide.split())
+    assert OVERALL_LEGEND not in " ".join(wide.split())
 
 
 def test_csv_is_unrounded_and_reads_back() -> None:

@@ -22,7 +22,7 @@ from evaluation.report.figures.frontier import cost_figure, frontier
 from evaluation.report.figures.labels import Label, beside
 from evaluation.report.figures.marks import COLOURS, SHAPES, Mark, family, marks
 from evaluation.report.figures.multiples import ROWS, Panel, panel
-from evaluation.report.figures.plane import Point
+from evaluation.report.figures.plane import Point, apart
 from evaluation.report.figures.sizes import Sizes, sizes
 
 APPROVED = Path(__file__).parent / "fixtures" / "figures"
@@ -69,6 +69,19 @@ DRAWN = {
     **{f"sizes-{n}": sizes(SIZES, unit="nws", narrow=n == "narrow") for n in ("wide", "narrow")},
     "panel": panel(PANEL, domain=(0.0, 80.0)),
 }
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.floats(0, 100)), max_size=4))
+def test_marks_that_would_cover_each_other_stand_side_by_side(spots: list[tuple[float, float]]) -> None:
+    """Up to four of them are seen whole, at their own heights and at most three marks away; others do not move."""
+    found = apart(spots)
+    assert [y for _, y in found] == [y for _, y in spots]
+    assert all(abs(new[0] - old[0]) <= 36 for new, old in zip(found, spots, strict=True))
+    if len(spots) == 2 and (abs(spots[0][0] - spots[1][0]) > 12 or abs(spots[0][1] - spots[1][1]) > 12):
+        assert [x for x, _ in found] == pytest.approx([x for x, _ in spots])
+    if len({y for _, y in spots}) == 1:
+        places = sorted(x for x, _ in found)
+        assert all(right - left >= 8.9 for left, right in itertools.pairwise(places))
 
 
 def _elements(drawing: Markup, tag: str, kind: str = "") -> list[ET.Element]:

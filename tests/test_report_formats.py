@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
 
-from evaluation.report.formats import number, p_value, plural, score, span, sparkline
+from evaluation.report.formats import number, p_value, plural, score, span, sparkline, unbroken
+from evaluation.report.glossary import named
 from evaluation.report.linestore import LineStore, text_lines
 
 
@@ -90,3 +94,25 @@ def test_lines_that_are_shared_are_kept_once() -> None:
     assert (first["path"], second["path"]) == ("a.py", "b.py")
     assert [start for start, _ in first["runs"]] == [1, 9]
     assert first["runs"][0][1].split("\n")[:4] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "glued"),
+    [
+        ("95 % of 4,000 tokens", "95_% of 4,000_tokens"),
+        ("3.9 points (−2.4 … +5.3), a point", "3.9_points (−2.4_…_+5.3), a point"),
+        ("12 percent, 3 pointless, and … more", "12 percent, 3 pointless, and … more"),
+    ],
+)
+def test_a_number_stays_with_its_unit(text: str, glued: str) -> None:
+    """No line ends before a unit or inside an interval; other spaces stay as they are."""
+    assert unbroken(text).replace("\N{NO-BREAK SPACE}", "_") == glued
+
+
+@given(st.text(max_size=60))
+def test_a_name_in_parts_is_the_same_text(name: str) -> None:
+    """Whatever a chunker is called: it is escaped, whole, and breaks after a colon or comma only."""
+    drawn = named(name)
+    assert drawn.striptags() == Markup.escape(name).striptags()
+    breaks = str(drawn).split('<wbr class="soft">')
+    assert all(part.endswith((":</span>", ",</span>")) for part in breaks[:-1])

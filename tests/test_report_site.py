@@ -36,6 +36,25 @@ def test_the_index_leads_to_every_run_and_setting(tmp_path: Path) -> None:
     assert 'content="default-src &#39;none&#39;' in text
 
 
+def test_a_chunker_has_one_mark_in_every_run_of_a_site(tmp_path: Path) -> None:
+    """Whatever the order of each experiment is, the index and all pages draw it alike; others are drawn otherwise."""
+    names = ["cast:size=2000", "fixed-lines:lines=50", "functions"]
+    runs = [
+        SiteRun("one", simulated_results(queries=12, names=names[:2], edges=(0.1, 0.0))),
+        SiteRun("two", simulated_results(queries=12, names=names[::-1], edges=(0.1, 0.0, 0.0))),
+    ]
+    index = write_site(runs, tmp_path / "site")
+    drawn: dict[str, set[str]] = {}
+    for file in (index, *(index.parent / run.name / "report.html" for run in runs)):
+        for icon, name in re.findall(
+            r'<th scope="row"><span class="part">(<svg.*?</svg>) (.*?)</th>', file.read_text("utf-8")
+        ):
+            drawn.setdefault(re.sub(r"<.*?>", "", name), set()).add(icon)
+    assert set(drawn) == set(names)
+    assert [len(icons) for icons in drawn.values()] == [1, 1, 1]
+    assert len(set.union(*drawn.values())) == 3
+
+
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     """Nothing is written beside somebody's files; an earlier site is made again."""
     (tmp_path / "thesis.tex").write_text("x", "utf-8")

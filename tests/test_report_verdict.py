@@ -300,11 +300,54 @@ def test_the_order_that_changes_with_budget_or_kind_is_a_caution() -> None:
     few = tuple(dataclasses.replace(query, kind="comments" if k < 4 else "") for k, query in enumerate(queries))
     results = _with(results, np.where(np.arange(64) < 24, 0.4, 0.8), np.full(64, 0.5))
     said = cautions(dataclasses.replace(results, queries=queries), views(dataclasses.replace(results, queries=queries)))
-    assert "the order changes with the budget: a leads, but at 250 tokens b has shown 10.0 points more." in said
+    assert "the order changes with the budget: a leads, but b has shown 10.0 points more at 250 tokens." in said
     by_kind = "the order changes with the kind of query: a leads, but on comments (24 queries) b is 10.0 points better."
     assert by_kind in said
     rare = dataclasses.replace(results, queries=few)
     assert not any("kind of query" in each for each in cautions(rare, views(rare)))
+
+
+@pytest.mark.parametrize(
+    ("python", "queries", "said"),
+    [
+        (0.9, 40, ""),
+        (
+            0.9,
+            3,
+            "python is 90 % of this code, and 3 of the 64 queries are about it: the verdict is mostly about other",
+        ),
+        (0.9, 0, "python is 90 % of this code, and none of the 64 queries are about it: the verdict is about"),
+        (
+            1.0,
+            1,
+            "python is 100 % of this code, and 1 of the 64 queries is about it: the verdict is mostly about other",
+        ),
+    ],
+)
+def test_questions_about_other_code_than_most_of_it_are_a_caution(python: float, queries: int, said: str) -> None:
+    """It names the language, its share of the code and of the questions, and what the verdict is about instead."""
+    results = simulated_results(names=("a", "b"), edges=(0, 0))
+    shares = {"python": {"code_share": python}, "go": {"code_share": 1 - python}}
+    (dataset,) = results.datasets
+    asked = tuple(
+        dataclasses.replace(query, language="python" if k < queries else "go")
+        for k, query in enumerate(results.queries)
+    )
+    results = dataclasses.replace(
+        results, queries=asked, datasets=(dataclasses.replace(dataset, details={"languages": shares}),)
+    )
+    found = [each for each in cautions(results, views(results)) if "of this code" in each or "there are only" in each]
+    assert found == [] if not said else len(found) == 1 and found[0].startswith(said)
+
+
+def test_few_questions_about_one_language_are_said_to_be_few() -> None:
+    """The language is no news where all of the code and all of the questions are in it."""
+    results = simulated_results(names=("a", "b"), edges=(0, 0), queries=15)
+    (dataset,) = results.datasets
+    asked = tuple(dataclasses.replace(query, language="python") for query in results.queries)
+    details = {"languages": {"python": {"code_share": 1.0}}}
+    results = dataclasses.replace(results, queries=asked, datasets=(dataclasses.replace(dataset, details=details),))
+    assert "there are only 15 queries: see above what so few could have shown." in cautions(results, views(results))
 
 
 def test_a_measure_of_ones_own_is_in_its_own_unit() -> None:

@@ -1,15 +1,18 @@
-"""What a night found, as lines for a terminal or a cron mail."""
+"""What a night found, and how a measure went over many, as lines for a terminal or a cron mail."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from evaluation.history.comparison import Night
 from evaluation.history.gate import Finding
 from evaluation.history.summary import headline
-from evaluation.report.formats import p_value, plural, score
+from evaluation.history.trend import Series, by_setting
+from evaluation.report.fitting import wrapped
+from evaluation.report.formats import p_value, plural, score, span
 
 _MOVERS = 3
+_LONGEST_NAME = 30
 
 
 def night_lines(night: Night) -> Iterator[str]:
@@ -31,6 +34,29 @@ def night_lines(night: Night) -> Iterator[str]:
             change = f"{score(mover.measure, mover.before)} → {score(mover.measure, mover.now)}"
             yield f"  moved: {mover.key.chunker} {change}: {' '.join(mover.text.split())} ({mover.query_id})"
     yield from (f"  note: {note}" for note in night.notes)
+
+
+def trend_lines(series: Sequence[Series], *, width: int) -> Iterator[str]:
+    """Yield for each measure and setting a line per chunker: as many of the newest runs as fit, and the newest mean."""
+    for place, (title, rows) in enumerate(by_setting(series).items()):
+        yield from [""] if place else []
+        values = [_newest(one) for one in rows]
+        names = min(max(len(one.key.chunker) for one in rows), _LONGEST_NAME)
+        room = max(8, width - names - max(map(len, values)) - 6)
+        runs = max(len(one.points) for one in rows)
+        cut = f", the newest {room} of {runs} runs" if runs > room else ""
+        yield from wrapped(f"{title}{cut}", width, hang=2).split("\n")
+        for one, value in zip(rows, values, strict=True):
+            name = one.key.chunker
+            if len(name) > names:
+                yield f"  {name}"
+                name = ""
+            yield f"  {name:<{names}}  {one.spark[-room:]:<{min(room, runs)}}  {value}"
+
+
+def _newest(one: Series) -> str:
+    point = one.points[-1]
+    return f"{score(one.measure, point.mean)} ({span(one.measure, point.low, point.high)})"
 
 
 def _words(finding: Finding) -> str:

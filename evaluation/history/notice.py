@@ -41,9 +41,8 @@ class _Message(NamedTuple):
 def night_notice(night: Night, form: Form, *, url: str = "") -> dict[str, Any]:
     """Return the message of a night; ``url`` is where the history folder is published, else links are relative."""
     number = night.record.number
-    base = url.rstrip("/") + "/" if url else ""
-    folder = f"runs/{number:05}/"
-    links = [Link("report", f"{base}{folder}report.html"), Link("trend", f"{base}trend.html")]
+    base, folder = _base(url), f"runs/{number:05}/"
+    links = [Link("report", f"{base}{folder}report.html"), _trend(base)]
     message = _Message(
         f"chunkbench run {number}: {one_line(headline(night), limit=_LONGEST)}",
         _lines(night),
@@ -53,12 +52,22 @@ def night_notice(night: Night, form: Form, *, url: str = "") -> dict[str, Any]:
     return _formed(message, form, night_json(night))
 
 
-def failure_notice(reason: str, form: Form, *, exit_code: int) -> dict[str, Any]:
-    """Return the message of a night that did not come to its end."""
+def failure_notice(reason: str, form: Form, *, exit_code: int, url: str = "", earlier: bool = False) -> dict[str, Any]:
+    """Return the message of a night that did not come to its end; with ``earlier`` nights it leads to their trend."""
     title = f"chunkbench: the night did not come to its end (exit {exit_code})"
     said = one_line(reason, limit=_LONGEST)
-    message = _Message(title, [said], [], f"# {title}\n\n{_fenced(said)}\n")
+    links = [_trend(_base(url))] if earlier else []
+    below = "".join(f"\n[Earlier nights]({link.address})\n" for link in links)
+    message = _Message(title, [said], links, f"# {title}\n\n{_fenced(said)}\n{below}")
     return _formed(message, form, {"headline": title, "exit_code": exit_code, "reason": reason})
+
+
+def _base(url: str) -> str:
+    return url.rstrip("/") + "/" if url else ""
+
+
+def _trend(base: str) -> Link:
+    return Link("trend", f"{base}trend.html")
 
 
 def _lines(night: Night) -> list[str]:

@@ -117,8 +117,9 @@ def _promise(night: Night, compared: Sequence[Finding]) -> str:
     over = " or ".join(how[unit] for unit in units if unit in how)
     return (
         "Means are over the queries that both runs have, each repository counting once; shares are in points of 100. "
-        f"A change is one that the paired test over {over} shows at {limits.alpha:g}, corrected for all "
-        f"{plural(len(compared), 'comparison')} of the night, and that is at least {least} points of a share or "
+        f"A change is one that the paired test over {over} shows at {limits.alpha:g}, corrected for the "
+        f"{plural(len(compared), 'comparison')} of the night, and that is at least {least} "
+        f"{'point' if least == '1' else 'points'} of a share or "
         f"{least} % of another mean. So on nights on which nothing changed, at most {100 * limits.alpha:g} % raise any "
         f"alarm: {30 * limits.alpha:.2g} in a month of 30 such nights."
     )

@@ -13,6 +13,7 @@ from evaluation.history.folder import DamagedRunError, History
 from evaluation.history.origins import all_differences, match_cells
 from evaluation.history.record import RunRecord
 from evaluation.report.formats import is_share, sparkline
+from evaluation.report.latex import without_paths
 from evaluation.types import CellKey
 
 _LEAST_SHARE = 0.1
@@ -51,6 +52,13 @@ class Series:
     key: CellKey
     measure: str
     points: tuple[Point, ...]
+    uses_vectors: bool = True
+    """Whether the embedder had a part in it."""
+
+    @property
+    def setting(self) -> str:
+        """Dataset, embedder and retriever in one line; no embedder where none is used."""
+        return " · ".join((self.key.dataset, *([self.key.embedder] if self.uses_vectors else []), self.key.retriever))
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -91,6 +99,7 @@ def trends(history: History, measures: Sequence[str], *, last: int | None = None
     runs, skipped = history.records()
     runs = runs[-last:] if last else runs
     points: dict[tuple[CellKey, str], list[Point]] = {}
+    lexical: set[CellKey] = set()
     previous: RunRecord | None = None
     changes: list[Note] = []
     for run in runs:
@@ -107,6 +116,7 @@ def trends(history: History, measures: Sequence[str], *, last: int | None = None
         }
         for cell in cells:
             key = CellKey(*(cell[name] for name in CellKey._fields))
+            lexical |= set() if cell["chunks"].get("uses_vectors", True) else {key}
             for measure in measures:
                 found = cell["measures"].get(measure)
                 if cell["status"] != "ok" or not found or found["mean"] is None:
@@ -118,8 +128,23 @@ def trends(history: History, measures: Sequence[str], *, last: int | None = None
                 point = Point(run.number, run.time, *values, commit, key in blocked, verdict, quiet)
                 points.setdefault((key, measure), []).append(point)
         previous = run
-    series = [Series(key, measure, tuple(found)) for (key, measure), found in points.items()]
+    series = [
+        Series(key, measure, tuple(found), uses_vectors=key not in lexical) for (key, measure), found in points.items()
+    ]
     return Trends(series, skipped, changes)
+
+
+def by_setting(series: Sequence[Series]) -> dict[str, list[Series]]:
+    """Return measure and setting in a line → its series; a chunker is there once where an embedder is not used.
+
+    Paths are cut to their last part, unless two settings would look the same.
+    """
+    groups: dict[str, dict[str, Series]] = {}
+    for one in series:
+        groups.setdefault(f"{one.measure} · {one.setting}", {}).setdefault(one.key.chunker, one)
+    short = [without_paths(title) for title in groups]
+    titles = short if len(set(short)) == len(short) else list(groups)
+    return {title: list(held.values()) for title, held in zip(titles, groups.values(), strict=True)}
 
 
 def _changes(run: RunRecord, previous: RunRecord | None) -> list[Note]:

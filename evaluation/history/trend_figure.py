@@ -75,9 +75,13 @@ def _notes(notes: Sequence[Note], x: _Scale, base: float, edge: float) -> list[M
         label = ", ".join(dict.fromkeys(note.label for note in told))
         title = svg.tag("title", "; ".join(f"{note.label}: {note.words}" for note in told))
         parts += [svg.tag("g", title, svg.line(x(run), _TOP, x(run), base, class_="zero dashed"))]
-        if x(run) >= free and x(run) + 6.5 * len(label) < edge + 40:
+        wide = 6.5 * len(label) + 3
+        if x(run) >= free and x(run) + wide < edge:
             parts += [svg.text(x(run) + 3, _TOP + 9, label, class_="tick halo")]
-            free = x(run) + 6.5 * len(label) + 8
+            free = x(run) + wide + 5
+        elif x(run) - wide >= free:
+            parts += [svg.text(x(run) - 3, _TOP + 9, label, class_="tick halo", anchor="end")]
+            free = x(run) + 3
     return parts
 
 

@@ -11,7 +11,7 @@ from evaluation.history.accepted import acceptances
 from evaluation.history.comparison import measures_of
 from evaluation.history.folder import History
 from evaluation.history.record import RunRecord
-from evaluation.history.trend import Note, Series, trends
+from evaluation.history.trend import Note, Series, by_setting, trends
 from evaluation.history.trend_figure import trend_figure
 from evaluation.report.figures.marks import Mark, marks
 from evaluation.report.figures.svg import icon
@@ -58,12 +58,9 @@ def _marks(runs: Sequence[RunRecord]) -> dict[str, Mark]:
 
 
 def _figures(series: Sequence[Series], drawn: Mapping[str, Mark], notes: Sequence[Note]) -> list[tuple[str, Figure]]:
-    groups: dict[tuple[str, str, str, str], list[Series]] = {}
-    for one in series:
-        key = one.key
-        groups.setdefault((one.measure, key.dataset, key.embedder, key.retriever), []).append(one)
     figures = []
-    for (measure, *setting), rows in groups.items():
+    for title, rows in by_setting(series).items():
+        measure = rows[0].measure
         sign = 1 if lower_is_better(measure) else -1
         rows.sort(key=lambda row: (sign * row.points[-1].mean, row.key.chunker))
         wide, narrow = (trend_figure(rows, drawn, notes=notes, narrow=narrow) for narrow in (False, True))
@@ -80,7 +77,7 @@ def _figures(series: Sequence[Series], drawn: Mapping[str, Mark], notes: Sequenc
             "underneath; a line is cut where runs cannot be compared; a numbered mark on a line is a change that the "
             "night called real, hollow for the worse. Chunkers have the marks of the newest report."
         )
-        figures.append((f"{measure} · {' · '.join(setting)}", Figure(wide, narrow, caption, _table(rows))))
+        figures.append((title, Figure(wide, narrow, caption, _table(rows))))
     return figures
 
 
@@ -98,8 +95,13 @@ def _table(rows: Sequence[Series]) -> Table:
         for row in rows
         for point in reversed(row.points[-_NEWEST:])
     ]
+    data = [
+        {"chunker": row.key.chunker, "measure": row.measure, **point._asdict(), "quiet": None}
+        for row in rows
+        for point in reversed(row.points[-_NEWEST:])
+    ]
     header = ["chunker", "run", "time", "mean", "95 % interval", "commit", "verdict"]
-    return Table("", header, cells, words={0, 5, 6})
+    return Table("", header, cells, data, words={0, 5, 6})
 
 
 def _row(run: RunRecord) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
 
 from evaluation.recommend.paste import snippets
 from evaluation.recommend.types import CandidateRecord, Cost, Recommendation
@@ -78,10 +80,34 @@ def finalists_table(made: Recommendation) -> Table:
         costs = cost_columns(made, used.cost).values()
         mean = score(made.measure, used.mean.mean)
         rows.append([f"{used.spec} (in use)", "–", mean, interval, "–", "–", *costs])
-    return Table("The final", header, rows, words={0, 4})
+    return Table("The final", header, rows, _final_data(made), words={0, 4})
+
+
+def _final_data(made: Recommendation) -> list[dict[str, Any]]:
+    """Return the final unrounded, the chunker in use last."""
+    data = [
+        {
+            "finalist": each.spec,
+            "recommended": each.spec == made.recommended,
+            "all_queries": each.mean_of_all,
+            "unseen_queries": each.mean.mean,
+            "low": each.mean.low,
+            "high": each.mean.high,
+            "may_be_best": each.may_be_best,
+            "risk": each.final_risk,
+            **asdict(each.cost),
+        }
+        for each in made.finalists
+    ]
+    used = made.current
+    if used is not None and used.mean is not None and used.cost is not None and used.change is not None:
+        mean = {"unseen_queries": used.mean.mean, "low": used.mean.low, "high": used.mean.high}
+        data.append({"finalist": used.spec, "in_use": True, **mean, **asdict(used.cost)})
+    return data
 
 
 def _left_table(made: Recommendation) -> Table:
+    left = sorted(made.candidates, key=lambda each: -each.round)
     rows = [
         [
             each.spec,
@@ -93,10 +119,19 @@ def _left_table(made: Recommendation) -> Table:
             f"{each.mean_nws:,.0f}",
             each.reason,
         ]
-        for each in sorted(made.candidates, key=lambda each: -each.round)
+        for each in left
+    ]
+    data = [
+        {
+            "candidate": each.spec,
+            "last_round": each.round or None,
+            made.measure: each.rounds[-1].mean if each.rounds else None,
+            **{name: getattr(each, name) for name in ("behind", "better_by", "chunks", "mean_nws", "reason")},
+        }
+        for each in left
     ]
     header = ["candidate", "last round", made.measure, "behind", "better by at most", "chunks", "nws", "why"]
-    return Table("Who left when, and why", header, rows, words={0, 7})
+    return Table("Who left when, and why", header, rows, data, words={0, 7})
 
 
 def _rounds_table(made: Recommendation) -> Table:
@@ -112,8 +147,13 @@ def _rounds_table(made: Recommendation) -> Table:
         ]
         for name, each in zip(names, made.rounds, strict=True)
     ]
+    fields = ("candidates", "queries", "repositories", "files", "share")
+    data = [
+        {"round": name, **{field: getattr(each, field) for field in fields}}
+        for name, each in zip(names, made.rounds, strict=True)
+    ]
     header = ["round", "candidates", "queries", "repositories", "files", "of all texts"]
-    return Table("The rounds", header, rows)
+    return Table("The rounds", header, rows, data)
 
 
 def _figures(made: Recommendation) -> list[tuple[str, Figure]]:
@@ -180,8 +220,17 @@ def _figure(
         ]
         for each, point in zip(raced, points, strict=True)
     ]
+    data = [
+        {
+            "candidate": each.spec,
+            kind: where[kind](each),
+            **dict(zip((made.measure, "low", "high"), _ends(each), strict=True)),
+            **({"on_the_front": point.name in front} if kind != "nws" else {}),
+        }
+        for each, point in zip(raced, points, strict=True)
+    ]
     header = ["number", "candidate", kind, made.measure, "95 % interval", *(["on the front"] if kind != "nws" else [])]
-    return Figure(wide, narrow, caption, Table("", header, rows, words={1, 5}))
+    return Figure(wide, narrow, caption, Table("", header, rows, data, words={1, 5}))
 
 
 def _ends(each: CandidateRecord) -> tuple[float, float, float]:

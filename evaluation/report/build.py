@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from chunkers.errors import UsageError
 from evaluation.atomic import replace_text
 from evaluation.report.documents import comparisons_csv, csv_text, markdown
+from evaluation.report.figures.marks import Mark
 from evaluation.report.formats import writable
 from evaluation.report.latex import latex
 from evaluation.report.page import page
@@ -14,14 +16,17 @@ from evaluation.report.view import views
 from evaluation.results.types import Results
 
 
-def write_report(results: Results, out_dir: Path, *, columns: int = 1) -> list[Path]:
+def write_report(
+    results: Results, out_dir: Path, *, columns: int = 1, drawn: Mapping[str, Mark] | None = None
+) -> list[Path]:
     """Write report.html, summary.md, tables.tex, table.csv and comparisons.csv, and return their paths.
 
-    ``columns`` is how many a page of the paper has for which tables.tex is made.
+    ``columns`` is how many a page of the paper has for which tables.tex is made; ``drawn`` is how chunkers are drawn
+    where other runs stand beside this one.
     """
     found = views(results)
     made = {
-        "report.html": page(results),
+        "report.html": page(results, drawn=drawn),
         "summary.md": markdown(results, found),
         "tables.tex": latex(results, found, columns=columns),
         "table.csv": csv_text(found),

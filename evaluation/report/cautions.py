@@ -88,17 +88,22 @@ def _gold_shape(view: View) -> Iterator[str]:
 
 
 def _main_language(view: View) -> Iterator[str]:
+    """Say where few questions are about the language of most of the code, or where there are few at all."""
     shares = view.dataset.details.get("languages") if view.dataset else None
     if not isinstance(shares, dict) or not shares or not all(isinstance(share, dict) for share in shares.values()):
         return  # what a dataset says of itself is its own: only mined ones know the shares
     main = max(shares, key=lambda language: shares[language].get("code_share", 0.0))
+    part, total = shares[main].get("code_share", 0.0), len(view.queries)
     count = sum(query.language == main for query in view.queries)
-    if count < _FEW:
-        part = 100 * shares[main].get("code_share", 0.0)
-        yield (
-            f"{main} is {part:.0f} % of this code and has {plural(count, 'query')}: the verdict is about files that "
-            "have some."
-        )
+    if count >= _FEW:
+        return
+    asked = plural(total, "query")
+    if count < part * total / 2:
+        about = f"{count or 'none'} of the {asked} {'is' if count == 1 else 'are'} about it"
+        rest = "mostly about other languages" if count else "about other languages only"
+        yield f"{main} is {100 * part:.0f} % of this code, and {about}: the verdict is {rest}."
+    else:
+        yield f"there {'is' if total == 1 else 'are'} only {asked}: see above what so few could have shown."
 
 
 def _budget(view: View) -> Iterator[str]:
@@ -164,14 +169,15 @@ def _by_budget(view: View) -> Iterator[str]:
     leader, budgets = view.rows[0], view.config.budgets
     if not leader.curve:
         return
-    ahead = {}
+    ahead: dict[str, list[str]] = {}
     for place, budget in enumerate(budgets):
         best = max((row for row in view.rows if row.curve), key=lambda row: row.curve[place])
         more = best.curve[place] - leader.curve[place]
         if 100 * more > view.config.margin:
-            ahead[budget] = f"at {budget:,} tokens {best.chunker} has shown {100 * more:.1f} points more"
+            ahead.setdefault(best.chunker, []).append(f"{100 * more:.1f} points more at {budget:,} tokens")
     if ahead:
-        yield f"the order changes with the budget: {leader.chunker} leads, but {joined(list(ahead.values()))}."
+        said = [f"{name} has shown {joined(where)}" for name, where in ahead.items()]
+        yield f"the order changes with the budget: {leader.chunker} leads, but {joined(said)}."
 
 
 def _by_kind(view: View) -> Iterator[str]:

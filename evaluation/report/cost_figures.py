@@ -29,7 +29,8 @@ def cost_figures(view: View) -> Iterator[tuple[str, Figure]]:
         front = [point.name for point in frontier(points, lower_is_better=less)]
         caption = (
             f"Mean {view.headline} against {cost}, with 95 % intervals. The dashed steps join the chunkers that have a "
-            f"better mean than every cheaper one: {joined(front)}. The intervals say whether that is more than chance."
+            f"better mean than every cheaper one: {joined(front)}. The intervals say whether that is more than chance. "
+            "Marks that would cover each other stand side by side."
         )
         wide, narrow = (
             cost_figure(points, cost=cost, measure=view.headline, lower_is_better=less, narrow=narrow)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evaluation.report.formats import joined, measure_of, number, plural, score, span, unit_words
 from evaluation.report.tables import Table
@@ -11,16 +11,21 @@ from evaluation.report.view import Row, View
 from evaluation.results.facts import CostFacts, TokensRead
 from evaluation.statistics import Comparison
 
-_HEADER = "chunker,half read,reached,80 % read,reached,index,build,query p50,p95,texts,tokens".split(",")
+_HEADER = "chunker,half read,reached,80 % read,reached,index,build,query p50,p95".split(",")
+_TIMES = ("build_seconds", "query_seconds_p50", "query_seconds_p95")
+_EMBEDDED = {"texts": "texts_embedded", "tokens": "tokens_embedded"}
 
 
 def cost_table(view: View) -> Table | None:
     """Return the cost of every row, best score first; None where nothing is known, as of runs before costs."""
     if all(row.cell.cost == CostFacts() for row in view.rows):
         return None
+    # Words alone embed nothing: columns of noughts would look like a measurement.
+    embedded = _EMBEDDED if any(row.cell.cost.texts_embedded for row in view.rows) else {}
     priced = any(row.cell.cost.price is not None for row in view.rows)
-    rows = [_cells(row, priced=priced) for row in view.rows]
-    return Table("Cost beside quality", [*_HEADER, *(["price"] if priced else [])], rows)
+    rows = [_cells(row, embedded=list(embedded.values()), priced=priced) for row in view.rows]
+    data = [_data(row) for row in view.rows]
+    return Table("Cost beside quality", [*_HEADER, *embedded, *(["price"] if priced else [])], rows, data)
 
 
 def cost_legend(view: View) -> list[str]:
@@ -29,10 +34,9 @@ def cost_legend(view: View) -> list[str]:
         "Half read, 80 % read: tokens read until that share of the answer has been seen, median over all queries; "
         f"reached: the share of the queries that get there within {max(view.config.budgets):,} tokens."
     )
-    made = (
-        "Index: postings and vectors without the texts. Build: cutting, embedding and indexing. Texts, tokens: what is "
-        "embedded, each text once."
-    )
+    made = "Index: postings and vectors without the texts. Build: cutting, embedding and indexing."
+    if any(row.cell.cost.texts_embedded for row in view.rows):
+        made += " Texts, tokens: what is embedded, each text once."
     return [read, made, *_timing([row.cell.cost for row in view.rows])]
 
 
@@ -117,17 +121,28 @@ def _half(row: Row) -> str:
     return f"{'beyond the budgets' if read.median is None else number(read.median, digits=0)} ({_share(read)})"
 
 
-def _cells(row: Row, *, priced: bool) -> list[str]:
+def _cells(row: Row, *, embedded: Sequence[str], priced: bool) -> list[str]:
     cost = row.cell.cost
     return [
         row.chunker,
         *_read(cost.tokens_to_50),
         *_read(cost.tokens_to_80),
         byte_words(cost.index_bytes),
-        *(time_words(each) for each in (cost.build_seconds, cost.query_seconds_p50, cost.query_seconds_p95)),
-        *(number(each, digits=0) for each in (cost.texts_embedded, cost.tokens_embedded)),
+        *(time_words(getattr(cost, name)) for name in _TIMES),
+        *(number(getattr(cost, name) or None, digits=0) for name in embedded),
         *([number(cost.price, digits=4)] if priced else []),
     ]
+
+
+def _data(row: Row) -> dict[str, Any]:
+    cost = row.cell.cost
+    read = {
+        f"tokens_to_{share} {name}": getattr(found, name) if found else None
+        for share, found in (("50", cost.tokens_to_50), ("80", cost.tokens_to_80))
+        for name in ("median", "reached")
+    }
+    names = ("index_bytes", *_TIMES, *_EMBEDDED.values(), "price")
+    return {"chunker": row.chunker, **read, **{name: getattr(cost, name) for name in names}}
 
 
 def _read(read: TokensRead | None) -> tuple[str, str]:

@@ -1,16 +1,64 @@
-"""Tables of a terminal that fit its width: columns are chosen, words stay whole, and what is left out is said."""
+"""Text and tables of a terminal that fit its width: columns are chosen, and words stay whole."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from chunkers.plain_text import shown
+from evaluation.report.formats import unbroken
+
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
     from rich.table import Table
     from rich.text import Text
 
 Item = TypeVar("Item")
+
+
+class Prose:
+    """A paragraph whose lines end between words, and never between a number and its unit."""
+
+    def __init__(self, words: str, *, hang: int = 0, strong: str = "", style: str = "") -> None:
+        """``hang`` is the indent of every line but the first, ``strong`` how the bold beginning reads."""
+        self._words, self._hang, self._strong, self._style = shown(words), hang, len(shown(strong)), style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Yield the lines as one text."""
+        from rich.text import Text
+
+        text = Text(wrapped(self._words, options.max_width, hang=self._hang), style=self._style)
+        text.stylize("bold", 0, self._strong)
+        yield text
+
+
+def wrapped(words: str, width: int, *, hang: int = 0) -> str:
+    """Return the words in lines of at most this width, where no word is longer."""
+    lines = textwrap.wrap(
+        unbroken(words), width, subsequent_indent=" " * hang, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
+
+
+class Trimmed:
+    """Whatever is printed, without the spaces at the ends of its lines."""
+
+    def __init__(self, inner: RenderableType) -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType | Segment]:
+        """Yield the lines, each cut after its last visible character."""
+        from rich.segment import Segment
+
+        for line in console.render_lines(self._inner, options, pad=False):
+            while line and not line[-1].text.rstrip():
+                line.pop()
+            yield from line[:-1]
+            yield from [Segment(line[-1].text.rstrip(), line[-1].style)] if line else []
+            yield Segment.line()
 
 
 def new_table(title: str) -> Table:
@@ -46,6 +94,15 @@ def _parts(chunker: str) -> list[str]:
             parts.append(chunker[start : place + 1])
             start = place + 1
     return [*parts, chunker[start:]]
+
+
+def to_the_right(heading: str, cells: Sequence[Text]) -> str:
+    """Pad the cells and return the heading, so that their ends stand below each other, spaces included."""
+    lines = heading.split("\n")
+    width = max(len(each) for each in (*lines, *(cell.plain for cell in cells)))
+    for cell in cells:
+        cell.pad_left(width - len(cell.plain))
+    return "\n".join(line.rjust(width) for line in lines)
 
 
 def width_of(table: Table) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from evaluation.measures.measure import UNIT_WORDS, Measure
@@ -119,6 +120,14 @@ def p_value(p: float | None) -> str:
     if p > 0.995:
         return "p = 1"
     return f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
+
+
+_TOGETHER = re.compile(r"(?<=\d) (?=(?:%|points?|tokens|…)(?:\W|$))|(?<=…) (?=[\d+\N{MINUS SIGN}])")
+
+
+def unbroken(text: str) -> str:
+    """Return text in which no line ends between a number and its unit, or inside an interval."""
+    return _TOGETHER.sub("\N{NO-BREAK SPACE}", text)
 
 
 def plural(count: int, noun: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from evaluation.report.formats import measure_of, plural, score, with_unit
+from evaluation.report.power import detectable, power_words
+from evaluation.report.reading import is_read
 from evaluation.report.view import View
 from evaluation.results.types import Results
 
@@ -32,9 +34,8 @@ def overall_facts(results: Results, views: Sequence[View]) -> list[Fact]:
         return []
     said = [Fact("May be best in every setting", "", results.overall.may_be_best)] if results.overall else []
     said = [fact for fact in said if fact.chunkers]
-    queries = plural(len({(query.dataset, query.id) for view in scored for query in view.queries}), "query")
-    said.append(Fact("What is compared", f"{views[0].headline} in {plural(len(scored), 'setting')}, {queries}"))
-    smallest = [view.best.detectable for view in scored if view.best and not math.isnan(view.best.detectable)]
+    said += [*_read(scored), _estimand_of_all(scored)]
+    smallest = [least for view in scored if not math.isnan(least := detectable(view))]
     if smallest:
         ends = [score(views[0].headline, end) for end in (min(smallest), max(smallest))]
         between = f"{ends[0]} to {with_unit(views[0].headline, max(smallest))}"
@@ -46,6 +47,31 @@ def overall_facts(results: Results, views: Sequence[View]) -> list[Fact]:
     return [*said, *_unseen(scored)]
 
 
+def _read(views: Sequence[View]) -> Iterator[Fact]:
+    """Yield what a reader has seen at the headline's budget, in words that need no measure."""
+    named = [(view, view.recall_name) for view in views]
+    shares = [row.mean(name) for view, name in named if name for row in view.rows]
+    known = [share for share in shares if share is not None]
+    if known and is_read(views[0].headline):
+        low, high = (f"{100 * end:.0f}" for end in (min(known), max(known)))
+        share = low if low == high else f"{low} to {high}"
+        budget = measure_of(views[0].headline).budget_words
+        said = f"once you have read {budget}, {share} % of the code that answers a question has been shown"
+        yield Fact("In plain words", said)
+
+
+def _estimand_of_all(views: Sequence[View]) -> Fact:
+    asked = {(query.dataset, query.id): query.cluster for view in views for query in view.queries}
+    repositories = plural(len({(dataset, cluster) for (dataset, _), cluster in asked.items()}), "repository")
+    noun = "mined query" if all(view.mined for view in views) else "query"
+    over = f"{plural(len(asked), noun)} of {repositories}"
+    measure = measure_of(views[0].headline)
+    how = (
+        "medians over queries" if measure.centre == "median" else f"means, each {views[0].config.weight} counting once"
+    )
+    return Fact("What is compared", f"{measure.name} in {plural(len(views), 'setting')}: {how}; {over}")
+
+
 def _best(view: View) -> Iterator[Fact]:
     if view.best and view.baseline is None:
         yield Fact("May be best", "", tuple(view.best.may_be_best))
@@ -53,17 +79,20 @@ def _best(view: View) -> Iterator[Fact]:
 
 def _estimand(view: View) -> Iterator[Fact]:
     measure = measure_of(view.headline)
-    over = f"{plural(len(view.queries), 'query')} of {plural(view.repositories, 'repository')}"
+    over = f"{asked_words(view)} of {plural(view.repositories, 'repository')}"
     how = "median over queries" if measure.centre == "median" else f"mean, each {view.config.weight} counting once"
     yield Fact("What is compared", f"{measure.name}: {how}; {over}")
 
 
+def asked_words(view: View) -> str:
+    """Return how many queries there are, and whether they were mined from the code."""
+    return plural(len(view.queries), "mined query" if view.mined else "query")
+
+
 def _power(view: View) -> Iterator[Fact]:
-    if view.best and not math.isnan(view.best.detectable):
-        yield Fact(
-            "What this run could show",
-            f"a true difference of {with_unit(view.headline, view.best.detectable)}, four times in five",
-        )
+    words = power_words(view)
+    if words:
+        yield Fact("What this run could show", words)
 
 
 def _levels(view: View) -> Iterator[Fact]:

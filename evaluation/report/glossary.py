@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup, escape
 
-from evaluation.report.formats import is_published, lower_is_better, measure_of
+from chunkers import CHUNKERS
+from chunkers.plugins import Registry
+from evaluation.report.formats import is_published, lower_is_better, measure_of, unbroken
+from evaluation.results.types import Results
+from ground_truth.registry import DATASETS
+from indexing.registry import ENCODERS, RETRIEVERS
 
 TERMS = {
+    "settings": "A setting is what is held equal while chunkers are compared: dataset, embedder and retriever.",
     "may be best": "Not shown to be behind any other chunker. With 95 % confidence the truly best one is among these.",
     "95 % interval": "A range made so that 95 of 100 such ranges hold the true value.",
     "practically the same": "The whole interval of the difference lies within the margin named before the run.",
     "undecided": "The data shows neither a difference nor that there is none; more repositories would help.",
+    "mined queries": "Questions made from the code itself, of comments and documentation, rather than asked by people.",
     "counting once": "Means are taken over the queries of each repository first, then over the repositories.",
     "four times in five": "The power of the design: how often a true difference of this size would be shown (80 %).",
     "random ranking": "What shuffling the same chunks would score: the chance level.",
     "perfect ranking": "What the best possible order of the same chunks would score: the ceiling.",
     "nws": "Non-whitespace characters: a measure of size that indentation and blank lines do not change.",
     "mark": "● may be best; against a baseline ▲ better, ▼ worse, ≈ practically the same, ? undecided.",
+    "gold text": "The lines of code that answer a question; all chunkers are judged by the same lines.",
+    "chunk ids": "The chunks that hold some gold text: another set for each chunker.",
+    "docstrings": "Queries made of a function's documentation, which is hidden from the index.",
+    "comments": "Queries made of a comment above a few lines of code, which is hidden from the index.",
+    "p95": "Time of one query asked by itself: 95 % of the queries take no longer.",
     "chunks": "How many chunks the corpus was cut into.",
     "mean size": "Mean non-whitespace characters of a chunk.",
     "p95 size": "Non-whitespace characters that 95 % of the chunks do not exceed.",
@@ -66,13 +79,17 @@ TERMS = {
 """Term → what it means, in one or two sentences."""
 
 _IN_SENTENCES = (
+    "settings",
     "may be best",
     "practically the same",
     "undecided",
     "counting once",
+    "mined queries",
     "four times in five",
     "random ranking",
     "perfect ranking",
+    "gold text",
+    "chunk ids",
 )
 """Terms that are explained inside running text; the others are headings of columns."""
 
@@ -84,34 +101,66 @@ class Glossary:
     terms: Mapping[str, str]
 
     @classmethod
-    def of(cls, measures: Iterable[str]) -> Glossary:
-        """Return the terms with these measures, each in its own words."""
-        return cls({**{name: measure_words(name) for name in measures}, **TERMS})
+    def of(cls, measures: Iterable[str], compared: Mapping[str, str] | None = None) -> Glossary:
+        """Return the terms with these measures, each in its own words, and with what is compared."""
+        return cls({**{name: measure_words(name) for name in measures}, **(compared or {}), **TERMS})
 
     def name(self, term: str) -> Markup:
-        """Return a heading, explained where it is known."""
-        words = Markup("<wbr>@").join(term.split("@"))
-        if term not in self.terms:
+        """Return a heading, explained where it is known; a number in brackets after it is no part of the term."""
+        words = Markup("<wbr>@").join(unbroken(term).split("@"))
+        known = re.sub(r" \([\d,]+\)$", "", term)
+        if known not in self.terms:
             return words
-        return Markup('<a class="term" href="#{}">{}</a>').format(anchor(term), words)
+        return Markup('<a class="term" href="#{}">{}</a>').format(anchor(known), words)
 
     def sentence(self, text: str) -> Markup:
         """Return a sentence in which the first of each term is explained."""
         known = [term for term in self.terms if "@" in term or term in _IN_SENTENCES]
         if not known:
-            return escape(text)
+            return escape(unbroken(text))
         pattern = "|".join(re.escape(term) for term in sorted(known, key=len, reverse=True))
         seen: set[str] = set()
         parts = []
         for part in re.split(rf"(?<![\w@])({pattern})(?![\w@])", text):
-            parts.append(self.name(part) if part in known and part not in seen else escape(part))
+            parts.append(self.name(part) if part in known and part not in seen else escape(unbroken(part)))
             seen.add(part)
         return Markup("").join(parts)
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
         """The anchor, the term and its meaning, by the alphabet."""
-        return [(anchor(term), term, words) for term, words in sorted(self.terms.items(), key=lambda item: item[0])]
+        entries = sorted(self.terms.items(), key=lambda item: item[0])
+        return [(anchor(term), unbroken(term), unbroken(words)) for term, words in entries]
+
+
+def compared_words(results: Results) -> dict[str, str]:
+    """Return chunker, embedder, retriever or dataset → what it is in a line, as far as it is known."""
+    config = results.config
+    found: dict[str, str] = {}
+    axes: list[tuple[Registry[Any], Sequence[str]]] = [
+        (CHUNKERS, config.chunkers),
+        (ENCODERS, config.embedders),
+        (RETRIEVERS, config.retrievers),
+        (DATASETS, config.datasets),
+    ]
+    for registry, specs in axes:
+        known = registry.entries()
+        names = dict.fromkeys(spec.partition(":")[0] for spec in specs)
+        found |= {name: f"{registry.kind.capitalize()}: {known[name].summary}." for name in names if name in known}
+    return found
+
+
+def named(chunker: str, before: Markup | str = "") -> Markup:
+    """Return a chunker's name that a narrow column breaks after a colon or comma only; ``before`` stays beside it."""
+    parts = re.findall(r"[^:,]*[:,]|[^:,]+$", chunker) or [chunker]
+    whole = [Markup('<span class="{}">{}</span>').format("part" if len(part) <= _PART else "", part) for part in parts]
+    if before:
+        whole[0] = Markup('<span class="part">{} {}</span>').format(before, whole[0])
+    return Markup('<wbr class="soft">').join(whole)
+
+
+_PART = 20
+"""Characters of a part of a name that a narrow column holds."""
 
 
 def anchor(term: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from chunkers.plain_text import shown
 from evaluation.report.costs import cost_table
 from evaluation.report.formats import MINUS, is_share, measure_of, unit_words
-from evaluation.report.legend import BEST_LEGEND, legend
+from evaluation.report.legend import mark_words
 from evaluation.report.overall import OVERALL_LEGEND, overall_table
 from evaluation.report.tables import Table, kind_table, published_table, ranking_table
 from evaluation.report.view import MAY_BE_BEST, View
@@ -50,8 +50,7 @@ def _words(view: View, name: str) -> str:
     """Return what the numbers are, and what the marks of the ranking mean."""
     measure = measure_of(view.headline)
     unit = "Shares in points of 100. " if is_share(measure) else f"In {unit_words(measure) or 'plain numbers'}. "
-    marks = [line for line in legend(view) if line == BEST_LEGEND or line.startswith("Against ")]
-    return (unit + " ".join(marks if name == "ranking" else [])).strip() if name != "cost" else ""
+    return (unit + " ".join(mark_words(view) if name == "ranking" else [])).strip() if name != "cost" else ""
 
 
 def _tables(table: Table, caption: str, label: str, columns: int) -> list[str]:

@@ -6,37 +6,50 @@ from collections.abc import Iterator
 
 from evaluation.report.formats import lower_is_better, measure_of
 from evaluation.report.glance import level_words
-from evaluation.report.view import MAY_BE_BEST, View
-
-BEST_LEGEND = f"{MAY_BE_BEST} may be the best: with 95 % confidence the truly best chunker is among those marked."
+from evaluation.report.view import MAY_BE_BEST, STAR, View
 
 
 def legend(view: View) -> list[str]:
     """Return what the headline says, what counts once, what the marks mean, and what the embedder does not see."""
+    return [f"{_headline(view)}{_levels(view)}.", _counting(view), *mark_words(view), *_unseen(view)]
+
+
+def column_legend(view: View, *, chunk_ids: bool) -> list[str]:
+    """Return what the headline and the numbers are, for a table below the facts of its setting.
+
+    ``chunk_ids`` says whether measures on them are among its columns.
+    """
+    return [f"{_headline(view)}.", _counting(view, chunk_ids=chunk_ids)]
+
+
+def _headline(view: View) -> str:
     measure = measure_of(view.headline)
     less = "; less is better" if lower_is_better(measure) else ""
-    return [f"{measure.name}: {measure.words}{less}{_levels(view)}.", *_counting(view), *_marks(view), *_unseen(view)]
+    return f"{measure.name}: {measure.words}{less}"
 
 
-def _counting(view: View) -> Iterator[str]:
+def _counting(view: View, *, chunk_ids: bool = False) -> str:
     measure = measure_of(view.headline)
     unit = {"share": "Points of 100", "number": "Plain numbers", "count": "Counts"}.get(measure.unit, measure.unit)
     over = f"means with each {view.config.weight} counting once"
     if measure.centre == "median":
         over = "medians over all queries"
-    yield (
-        f"{unit.capitalize()}; {over}; ranges are 95 % intervals; ★ best of its column; "
-        "sizes are mean non-whitespace characters."
-    )
+    star = f"{STAR} best mean of its measure" + (", of which those on chunk ids have none" if chunk_ids else "")
+    return f"{unit.capitalize()}; {over}; ranges are 95 % intervals; {star}; sizes are mean non-whitespace characters."
 
 
-def _marks(view: View) -> Iterator[str]:
+def mark_words(view: View) -> list[str]:
+    """Return what the marks of one setting's table mean: they speak of that setting alone."""
     margin = view.config.margin
     same = f"{margin:g} points" if measure_of(view.headline).unit == "share" else f"{margin:g} % of the mean"
     if view.baseline:
-        yield f"Against {view.baseline}: ▲ better, ▼ worse, ≈ practically the same (within {same}), ? undecided."
-    elif any(row.mark for row in view.rows):
-        yield BEST_LEGEND
+        return [f"Against {view.baseline}: ▲ better, ▼ worse, ≈ practically the same (within {same}), ? undecided."]
+    if not any(row.mark for row in view.rows):
+        return []
+    alone = " of this setting, taken by itself" if not view.alone else ""
+    return [
+        f"{MAY_BE_BEST} may be the best{alone}: with 95 % confidence the truly best {view.noun} is among those marked."
+    ]
 
 
 def _levels(view: View) -> str:

@@ -12,10 +12,10 @@ from evaluation.report.tables import Table
 def property_table(measures: Iterable[str]) -> Table:
     """Return the properties as rows and the measures as columns; cutoffs of one measure share a column."""
     declared = {parse_measure(name).pattern: parse_measure(name).properties for name in measures}
-    header = ["property", *declared]
-    rows = [
-        [meaning, *("✓" if name in has else "·" for has in declared.values())]
-        for name, meaning in PROPERTIES.items()
-        if any(name in has for has in declared.values())
+    promised = {name: words for name, words in PROPERTIES.items() if any(name in has for has in declared.values())}
+    rows = [[words, *("✓" if name in has else "·" for has in declared.values())] for name, words in promised.items()]
+    data = [
+        {"property": name, "meaning": words, **{measure: name in has for measure, has in declared.items()}}
+        for name, words in promised.items()
     ]
-    return Table("What the measures promise", header, rows)
+    return Table("What the measures promise", ["property", *declared], rows, data)

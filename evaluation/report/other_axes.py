@@ -18,6 +18,41 @@ def axis_sentences(results: Results) -> list[str]:
     return [_line(results, each, alone=len(found) == len(headline)) for each in found]
 
 
+def axis_summary(results: Results) -> list[str]:
+    """Return one line for each axis and dataset: what holds with every chunker, or that it depends."""
+    groups: dict[tuple[str, str], list[BestRecord]] = {}
+    for each in results.best:
+        if each.measure == results.config.headline and each.axis != "chunker":
+            groups.setdefault((each.axis, each.dataset), []).append(each)
+    several = len({dataset for _, dataset in groups}) > 1
+    return [
+        f"{axis.capitalize()}s{f' on {dataset}' if several else ''}: {_summed(found)}."
+        for (axis, dataset), found in groups.items()
+    ]
+
+
+def _summed(found: Sequence[BestRecord]) -> str:
+    """Return who may be best in all of some settings, and how far the others are behind."""
+    names = [each.name for each in found[0].found.standings]
+    every = [name for name in names if all(name in each.found.may_be_best for each in found)]
+    none = [name for name in names if not any(name in each.found.may_be_best for each in found)]
+    where = "with every chunker" if len({each.chunker for each in found}) == len(found) else "in every setting"
+    where = where if len(found) > 1 else f"with {found[0].chunker}"
+    if not every:
+        return f"which is best depends on the {'chunker' if where.endswith('chunker') else 'setting'}"
+    if len(every) + len(none) < len(names) or not none:
+        return f"{named(every, 'or')} may be best {where}" + (f", {joined(none)} in none" if none else "")
+    behind = [f"{name} is {_distance(found, name)} behind" for name in none]
+    return f"{named(every, 'or')} {'is' if len(every) == 1 else 'may be'} best {where}: {', '.join(behind)}"
+
+
+def _distance(found: Sequence[BestRecord], name: str) -> str:
+    measure = found[0].measure
+    away = [abs(each.found.standing(name).difference) for each in found]
+    low, high = (score(measure, end) for end in (min(away), max(away)))
+    return with_unit(measure, max(away)) if low == high else f"{low} to {with_unit(measure, max(away))}"
+
+
 def _line(results: Results, record: BestRecord, *, alone: bool) -> str:
     """Return the answer for one axis in one setting; where no chunkers are compared, also what it is over."""
     best, measure = record.found, record.measure

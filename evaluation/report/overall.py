@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from evaluation.report.formats import MINUS, MOST_NAMED, joined, measure_of, named, score, span, with_unit
+from evaluation.report.legend import mark_words
 from evaluation.report.tables import Table
 from evaluation.report.view import MAY_BE_BEST, View
 from evaluation.results.types import Interaction, Overall, Results
@@ -14,6 +16,23 @@ OVERALL_LEGEND = (
     f"{MAY_BE_BEST} may be best in its setting, corrected for the number of settings: with 95 % confidence the truly "
     "best chunkers of all settings are among those marked."
 )
+
+
+def marks_beside_others(results: Results, view: View) -> dict[str, str]:
+    """Return chunker → mark in a table of several settings: ● is corrected for all of them where they are compared."""
+    if view.baseline is None:
+        for each in results.overall.settings if results.overall else ():
+            key = each.setting
+            if (key.dataset, key.retriever) == (view.setting.dataset, view.setting.retriever) and (
+                key.embedder == view.setting.embedder or not view.setting.embedder
+            ):
+                return dict.fromkeys(each.found.may_be_best, MAY_BE_BEST)
+    return {row.chunker: row.mark for row in view.rows}
+
+
+def marks_legend(results: Results, view: View) -> list[str]:
+    """Return what those marks mean."""
+    return [OVERALL_LEGEND] if results.overall and view.baseline is None else mark_words(view)
 
 
 def overall_sentences(results: Results, views: Sequence[View]) -> list[str]:
@@ -33,6 +52,17 @@ def overall_sentences(results: Results, views: Sequence[View]) -> list[str]:
         said.append(_interaction(found.interaction, found))
     said.append(f"(Corrected for {_all(count)}; a setting by itself, as below, may rule out more.)")
     return said
+
+
+def overall_lead(results: Results, views: Sequence[View]) -> list[str]:
+    """Return the beginning of that: who may be best, where it depends, and a change between settings if it is shown."""
+    found = results.overall
+    if found is None:
+        return overall_sentences(results, views)
+    shown = found.interaction is not None and found.interaction.change.shown
+    said = [_who(found, len(found.settings), noun=views[0].noun), _depends(found)]
+    said += [_interaction(found.interaction, found)] if found.interaction is not None and shown else []
+    return [each for each in said if each]
 
 
 def _who(found: Overall, count: int, *, noun: str) -> str:
@@ -73,7 +103,7 @@ def _interaction(one: Interaction, found: Overall) -> str:
     said = f"{one.a} {MINUS} {one.b} is {first} with {places[0]} and {second} with {places[1]}"
     change = f"a change of {with_unit(measure, abs(one.change.difference))} ({_span(one, measure)})"
     if not one.change.shown:
-        return f"That the setting changes a difference is not shown. The clearest change: {said}, {change}."
+        return f"No difference is shown to depend on the setting. The nearest to it: {said}, {change}."
     return f"The setting matters: {said}, {change}."
 
 
@@ -100,11 +130,14 @@ def overall_table(results: Results) -> Table | None:
     if found is None:
         return None
     header = ["chunker", *(_short(each.setting, found) for each in found.settings)]
-    rows = []
+    rows, data = [], []
     for name in found.chunkers:
         cells = []
+        record: dict[str, Any] = {"chunker": name, "measure": found.measure}
         for each in found.settings:
-            mark = f" {MAY_BE_BEST}" if name in each.found.may_be_best else ""
-            cells.append(score(found.measure, each.found.standing(name).mean) + mark)
+            may, mean = name in each.found.may_be_best, each.found.standing(name).mean
+            cells.append(score(found.measure, mean) + (f" {MAY_BE_BEST}" if may else ""))
+            record |= {_short(each.setting, found): mean, f"{_short(each.setting, found)} may be best": may}
         rows.append([name, *cells])
-    return Table(f"All settings: {found.measure}", header, rows)
+        data.append(record)
+    return Table(f"All settings: {found.measure}", header, rows, data)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evaluation.report.figures.marks import Mark
 from evaluation.report.formats import is_share, lower_is_better, score
+from evaluation.report.overall import marks_beside_others
 from evaluation.report.tables import group_mean
 from evaluation.report.view import View
 from evaluation.results.types import Results
@@ -36,6 +37,11 @@ class Column(NamedTuple):
     """The kind or language itself; empty for all queries."""
     queries: int
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a saved file says of the column."""
+        return {name: value for name, value in self._asdict().items() if name != "section"}
+
 
 class Entry(NamedTuple):
     """One mean: as text, as a number to sort by, and how it stands among the others of its column."""
@@ -44,8 +50,14 @@ class Entry(NamedTuple):
     value: float | None
     shade: int | None
     """From 0, far behind, to the best of the column."""
-    may_be_best: bool
+    mark: str
+    """Of a setting's column: whether it may be best, or how it compares with the baseline."""
     best: bool
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a saved file says of it."""
+        return {"mean": self.value, "mark": self.mark, "best": self.best}
 
 
 class OverviewRow(NamedTuple):
@@ -86,16 +98,18 @@ def overview(results: Results, views: Sequence[View]) -> Overview | None:
     if len(columns) < 2:
         return None
     headline = results.config.headline
-    marked = [_may_be_best(results, views[column.section - 1]) if column.group == ALL else set() for column in columns]
+    marked = [
+        marks_beside_others(results, views[column.section - 1]) if column.group == ALL else {} for column in columns
+    ]
     drawn = scored[0][1].marks
     chunkers = {name for column in means for name in column}
     names = sorted(chunkers, key=lambda name: _rank(columns, means, name, headline))
-    entries = [_entries(headline, column, best) for column, best in zip(means, marked, strict=True)]
+    entries = [_entries(headline, column, held) for column, held in zip(means, marked, strict=True)]
     rows = [OverviewRow(drawn[name], name, [column.get(name, _NOTHING) for column in entries]) for name in names]
     return Overview(headline, columns, rows, left_out)
 
 
-_NOTHING = Entry("–", None, None, may_be_best=False, best=False)
+_NOTHING = Entry("–", None, None, mark="", best=False)
 
 
 def _groups(view: View) -> Iterator[tuple[str, str, int, np.ndarray]]:
@@ -117,17 +131,6 @@ def _mean(view: View, chunker: str, members: np.ndarray) -> float | None:
     return None if values is None else group_mean(view, values[members], clusters[members])
 
 
-def _may_be_best(results: Results, view: View) -> set[str]:
-    """Return who may be best in a setting: corrected for all settings where one statement speaks of all of them."""
-    for each in results.overall.settings if results.overall else ():
-        key = each.setting
-        if (key.dataset, key.retriever) == (view.setting.dataset, view.setting.retriever) and (
-            key.embedder == view.setting.embedder or not view.setting.embedder
-        ):
-            return set(each.found.may_be_best)
-    return set(view.best.may_be_best) if view.best else set()
-
-
 def _rank(
     columns: Sequence[Column], means: Sequence[dict[str, float | None]], name: str, headline: str
 ) -> tuple[float, str]:
@@ -142,7 +145,7 @@ def _rank(
     return sum(places) / len(places), name
 
 
-def _entries(headline: str, means: dict[str, float | None], may_be_best: set[str]) -> dict[str, Entry]:
+def _entries(headline: str, means: dict[str, float | None], marked: Mapping[str, str]) -> dict[str, Entry]:
     known = [value for value in means.values() if value is not None]
     best = (min if lower_is_better(headline) else max)(known, default=0.0)
     # A column whose means are close is a column of one shade: small differences must not look large.
@@ -154,5 +157,5 @@ def _entries(headline: str, means: dict[str, float | None], may_be_best: set[str
             found[name] = _NOTHING
             continue
         shade = round((SHADES - 1) * max(0.0, 1 - abs(best - value) / reach))
-        found[name] = Entry(score(headline, value), value, shade, may_be_best=name in may_be_best, best=value == best)
+        found[name] = Entry(score(headline, value), value, shade, mark=marked.get(name, ""), best=value == best)
     return found

@@ -15,14 +15,16 @@ from evaluation.report.cost_figures import cost_figures
 from evaluation.report.costs import cost_legend, cost_table, index_sentences
 from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import Packed, pack
+from evaluation.report.figures.marks import Mark
 from evaluation.report.figures.svg import icon
 from evaluation.report.formats import plural, writable
 from evaluation.report.glance import facts, overall_facts
-from evaluation.report.glossary import Glossary
-from evaluation.report.legend import BEST_LEGEND, legend
+from evaluation.report.glossary import Glossary, compared_words, named
+from evaluation.report.latex import without_paths
+from evaluation.report.legend import legend
 from evaluation.report.measure_properties import property_table
-from evaluation.report.other_axes import axis_sentences
-from evaluation.report.overall import OVERALL_LEGEND, overall_sentences
+from evaluation.report.other_axes import axis_sentences, axis_summary
+from evaluation.report.overall import marks_legend, overall_sentences
 from evaluation.report.overview import overview
 from evaluation.report.sections import (
     curve_figure,
@@ -44,23 +46,26 @@ if TYPE_CHECKING:
 _LARGEST, _LEAST = 4_900_000, 500_000
 """Bytes of a page, and of the explorer's data whatever else there is."""
 _TEMPLATES = "evaluation.report", "templates"
+_UNROUNDED = "unrounded, shares from 0 to 1, marks in columns of their own"
+"""What a saved CSV or JSON file holds."""
 
 
-def page(results: Results) -> str:
-    """Return the page."""
-    found = views(results)
+def page(results: Results, *, drawn: Mapping[str, Mark] | None = None) -> str:
+    """Return the page; ``drawn`` is how chunkers are drawn where other runs stand beside this one."""
+    drawn = drawn or chunker_marks(results)
+    found = views(results, drawn=drawn)
     measures = list(dict.fromkeys(name for view in found for name in view.measures))
     made = functools.partial(
         template("report.html").render,
         **dressing("code_view.js", "file_view.js", "explorer.js"),
-        glossary=Glossary.of(measures),
+        glossary=Glossary.of(measures, compared_words(results)),
         icon=icon,
-        marks=chunker_marks(results),
+        marks=drawn,
         sections=[_section(view, results) for view in found],
-        overall=overall_sentences(results, found) if len(found) > 1 else [],
+        overall=_overall(results, found),
         overall_facts=overall_facts(results, found),
         overview=overview(results, found),
-        overview_legend=OVERALL_LEGEND if results.overall else BEST_LEGEND,
+        overview_legend=[line for view in found[:1] for line in marks_legend(results, view)],
         axes=[*axis_sentences(results), *index_sentences(found)],
         cautions=cautions(results, found),
         datasets=[{"name": dataset.name, "words": _facts(dataset, results)} for dataset in results.datasets],
@@ -74,6 +79,15 @@ def page(results: Results) -> str:
     # The explorer has the room that everything else leaves.
     rest = len(writable(made(explorer=Packed("", ""))).encode())
     return made(explorer=pack(results, found, limit=max(_LEAST, _LARGEST - rest)))
+
+
+def _overall(results: Results, found: Sequence[View]) -> list[str]:
+    """Return what is said of all settings, the note on its correction last."""
+    if len(found) < 2:
+        return []
+    said = overall_sentences(results, found)
+    note = [said.pop()] if said[-1].startswith("(") else []
+    return [*said, *axis_summary(results), *note]
 
 
 def _section(view: View, results: Results) -> dict[str, Any]:
@@ -94,7 +108,7 @@ def _section(view: View, results: Results) -> dict[str, Any]:
     ]
     return {
         "view": view,
-        "sentences": sentences(view),
+        "sentences": sentences(view, power=False),
         "facts": facts(view),
         "ranking": ranking_table(view),
         "legend": legend(view),
@@ -171,6 +185,7 @@ def template(name: str, *packages: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals.update(named=named, without_paths=without_paths, unrounded=_UNROUNDED)
     return environment.get_template(name)
 
 

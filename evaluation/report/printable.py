@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chunkers.errors import MissingExtraError
 from evaluation.experiment.in_python import run_objects
 from evaluation.report.build import write_report
+from evaluation.report.fitting import Prose, Trimmed
 from evaluation.report.terminal import render_table
 from evaluation.report.verdict import verdict
 from evaluation.results.folder import check_output, write_results
@@ -46,10 +47,10 @@ class PrintableResults(Results):
         return f"<Results: {said}{f', {failed} of them failed' if failed else ''}>"
 
     def __str__(self) -> str:
-        """Return the table and the verdict."""
+        """Return the verdict and the table."""
         console, output = _recorder()
         self._print(console)
-        return "\n".join(line.rstrip() for line in output.getvalue().splitlines())
+        return output.getvalue().rstrip("\n")
 
     def _repr_html_(self) -> str:
         console, _ = _recorder()
@@ -57,8 +58,10 @@ class PrintableResults(Results):
         return console.export_html(inline_styles=True, code_format='<pre style="line-height: 1.3">{code}</pre>')
 
     def _print(self, console: Console) -> None:
+        for line in self.verdict.split("\n"):
+            console.print(Trimmed(Prose(line)))
+        console.print()
         console.print(render_table(self))
-        console.print(self.verdict, markup=False, highlight=False)
 
     def to_pandas(self, *, per_query: bool = False) -> pd.DataFrame:
         """Return one row per cell and measure with mean and interval, or one per query too."""

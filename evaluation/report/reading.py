@@ -10,6 +10,11 @@ _READ_BY = ("naurc", "recall")
 """Headlines whose plain meaning is the share of the answer that has been read."""
 
 
+def is_read(headline: str) -> bool:
+    """Say whether the headline's plain meaning is the share of the answer that has been read."""
+    return measure_of(headline).label in _READ_BY
+
+
 def reading_sentence(view: View, first: str, second: str, *, which: str = "", basis: str) -> str:
     """Return what two chunkers have shown of the answer, and by how much the first one more; "" where that is unknown.
 
@@ -18,7 +23,7 @@ def reading_sentence(view: View, first: str, second: str, *, which: str = "", ba
     headline = measure_of(view.headline)
     name = view.recall_name
     pair = find_pair(view.reading, first, second)
-    if name is None or pair is None or headline.label not in _READ_BY:
+    if name is None or pair is None or not is_read(view.headline):
         return ""
     shares = [view.row(one).mean(name) for one in (first, second)]
     if None in shares:

@@ -51,7 +51,7 @@ def forest_figure(view: View) -> Figure | None:
         return None
     reference = view.baseline if view.baseline in {row.chunker for row in view.rows} else view.rows[0].chunker
     factor = scale(view.headline)
-    rows, cells = [], []
+    rows, cells, data = [], [], []
     for row in view.rows:
         found = view.comparison(row.chunker, str(reference))
         if found is None or np.isnan(found.low):
@@ -66,13 +66,15 @@ def forest_figure(view: View) -> Figure | None:
         )
         interval = span(view.headline, found.low, found.high, signed=True)
         cells.append([row.chunker, said, interval, answer, p_value(found.p)])
+        held = {name: getattr(found, name) for name in ("difference", "low", "high", "better", "decision", "p")}
+        data.append({"chunker": row.chunker, "against": reference, "measure": view.headline, **held})
     if not rows:
         return None
     caption = (
         f"Difference in {view.headline} from {reference}, in {unit_words(view.headline) or 'its unit'}, with 95 % "
         "intervals, corrected for all comparisons; a hollow mark means that no difference is shown."
     )
-    table = Table("", ["chunker", "difference", "95 % interval", "answer", "corrected p"], cells, words={0, 3})
+    table = Table("", ["chunker", "difference", "95 % interval", "answer", "corrected p"], cells, data, words={0, 3})
     wide, narrow = (
         forest(rows, reference=str(reference), unit=unit_words(view.headline), narrow=narrow)
         for narrow in (False, True)
@@ -95,7 +97,8 @@ def curve_figure(view: View, results: Results) -> Figure | None:
     if not rows or not budgets:
         return None
     text = [[row.name, *(f"{100 * value:.1f}" for value in row.mean)] for row in rows]
-    table = Table("", ["chunker", *(f"{budget:,}" for budget in budgets)], text)
+    data = [{"chunker": row.name, **dict(zip(map(str, budgets), row.mean, strict=True))} for row in rows]
+    table = Table("", ["chunker", *(f"{budget:,}" for budget in budgets)], text, data)
     caption = (
         f"Share of the gold text that has been read after so many {results.budget_unit}, in points. Bands are 95 % "
         "intervals of the three leading chunkers' means; overlapping bands do not mean that no difference is shown, "
@@ -118,7 +121,8 @@ def family_figure(view: View) -> Figure | None:
     table = points_table(view, points, "mean size")
     caption = (
         "A line joins the sizes of one family, and its band is their 95 % intervals. If the score only follows the "
-        "size of the chunks, a plain chunker of the right size would do as well."
+        "size of the chunks, a plain chunker of the right size would do as well. Marks that would cover each other "
+        "stand side by side."
     )
     wide, narrow = (families(points, measure=view.headline, narrow=narrow) for narrow in (False, True))
     return Figure(wide, narrow, caption, table)
@@ -150,7 +154,17 @@ def points_table(view: View, points: Sequence[Point], across: str) -> Table:
         ]
         for p in points
     ]
-    return Table("", ["chunker", across, view.headline, "95 % interval"], text)
+    ends = ("low", "high")
+    data = [
+        {
+            "chunker": p.name,
+            across: p.x,
+            view.headline: view.row(p.name).mean(view.headline),
+            **{f"{view.headline} {end}": view.row(p.name).part(view.headline, end) for end in ends},
+        }
+        for p in points
+    ]
+    return Table("", ["chunker", across, view.headline, "95 % interval"], text, data)
 
 
 def size_figure(view: View) -> Figure | None:
@@ -163,12 +177,14 @@ def size_figure(view: View) -> Figure | None:
     if not rows:
         return None
     keys = ("count", "mean_nws", "median_nws", "p95_nws", "mean_tokens")
-    text = [
-        [row.chunker, *(number(getattr(row.cell.chunks, key), digits=0) for key in keys)]
+    drawn = {held.name for held in rows}
+    data = [
+        {"chunker": row.chunker, **{key: getattr(row.cell.chunks, key) for key in keys}}
         for row in view.rows
-        if row.chunker in {held.name for held in rows}
+        if row.chunker in drawn
     ]
-    table = Table("", ["chunker", "chunks", "mean nws", "median nws", "p95 nws", "mean tokens"], text)
+    text = [[str(each["chunker"]), *(number(each[key], digits=0) for key in keys)] for each in data]
+    table = Table("", ["chunker", "chunks", "mean nws", "median nws", "p95 nws", "mean tokens"], text, data)
     caption = "Non-whitespace characters (nws) of a chunk; each histogram is scaled to its own tallest bar."
     unit = "non-whitespace characters of a chunk"
     wide, narrow = (sizes(rows, unit=unit, narrow=narrow) for narrow in (False, True))
@@ -183,12 +199,14 @@ def group_panels(view: View, labels: Sequence[str], *, title: str) -> Panels | N
     if len(groups) < 2:
         return None
     factor = scale(view.headline)
-    panels = []
+    panels, data = [], []
     for name, members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         means = [_mean(view, row, members) for row in view.rows]
         shown = [None if mean is None else factor * mean for mean in means]
         drawn = [view.marks[row.chunker] for row in view.rows]
         panels.append(Panel(name, len(members), list(zip(drawn, shown, strict=True))))
+        by_chunker = {row.chunker: mean for row, mean in zip(view.rows, means, strict=True)}
+        data.append({title: name, "queries": len(members), "measure": view.headline, **by_chunker})
     values = [mean for one in panels for _, mean in one.means if mean is not None]
     domain = (min([0.0, *values]), max([*values, 1.0]))
     drawings = [(f"{one.name} ({one.queries})", panel(one, domain=domain)) for one in panels[:MOST_PANELS]]
@@ -200,7 +218,7 @@ def group_panels(view: View, labels: Sequence[str], *, title: str) -> Panels | N
         ]
         for one in panels
     ]
-    table = Table("", [title, "queries", *(row.chunker for row in view.rows)], text)
+    table = Table("", [title, "queries", *(row.chunker for row in view.rows)], text, data)
     left_out = len(panels) - len(drawings)
     caption = f"Mean {view.headline} of the leading chunkers; the number of queries is in brackets. " + (
         f"The table has {left_out} more." if left_out else "No test is made on single groups."

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chunkers.errors import UsageError
 from evaluation.atomic import replace_text
 from evaluation.report.build import write_report
-from evaluation.report.formats import plural, score, span, writable
+from evaluation.report.figures.svg import icon
+from evaluation.report.formats import number, plural, score, span, writable
 from evaluation.report.glossary import Glossary
 from evaluation.report.overall import overall_sentences
 from evaluation.report.page import dressing, template
 from evaluation.report.verdict import sentences
-from evaluation.report.view import View, views
+from evaluation.report.view import Row, Setting, View, chunker_marks, views
 from evaluation.results.types import Results
+from evaluation.statistics.types import plain
 
 
 class SiteRun(NamedTuple):
@@ -32,23 +34,49 @@ class _Entry(NamedTuple):
     run: str
     folder: str
     section: int
-    dataset: str
-    embedder: str
-    retriever: str
-    chunker: str
+    setting: Setting
+    row: Row
     measure: str
-    mean: str
-    interval: str
-    mark: str
-    size: str
+
+    @property
+    def mean(self) -> str:
+        """The mean, as shown."""
+        return score(self.measure, self.row.mean(self.measure))
+
+    @property
+    def interval(self) -> str:
+        """Its interval, as shown."""
+        return span(self.measure, self.row.part(self.measure, "low"), self.row.part(self.measure, "high"))
+
+    @property
+    def size(self) -> str:
+        """The mean size of a chunk, as shown."""
+        return number(self.row.cell.chunks.mean_nws or None, digits=0)
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """What the index is filtered by."""
+        return {"run": self.run, **self.setting._asdict(), "measure": self.measure}
+
+    @property
+    def values(self) -> list[Any]:
+        """What a saved file holds of it, in the order of `_FIELDS`."""
+        means = {name: self.row.part(self.measure, name) for name in ("low", "high")}
+        held = {"chunker": self.row.chunker, **self.parts, "mean": self.row.mean(self.measure), **means}
+        found = plain({**held, "mark": self.row.mark, "mean_nws": self.row.cell.chunks.mean_nws or None})
+        return [found[name] for name in _FIELDS]
+
+
+_FIELDS = "chunker,run,dataset,embedder,retriever,measure,mean,low,high,mark,mean_nws".split(",")
 
 
 def write_site(runs: Sequence[SiteRun], out: Path) -> Path:
     """Write a page per run and the index, which comes last, and return the index."""
     check_site(out)
     folders = _folders([run.name for run in runs])
+    drawn = chunker_marks(*(run.results for run in runs))
     for run, folder in zip(runs, folders, strict=True):
-        write_report(run.results, out / folder)
+        write_report(run.results, out / folder, drawn=drawn)
     return replace_text(out / "index.html", writable(index_page(runs, folders)))
 
 
@@ -64,16 +92,23 @@ def index_page(runs: Sequence[SiteRun], folders: Sequence[str]) -> str:
     """Return the index."""
     shown = [(run, folder, views(run.results)) for run, folder in zip(runs, folders, strict=True)]
     entries = [entry for run, folder, found in shown for entry in _entries(run.name, folder, found)]
-    measures = list(dict.fromkeys(entry.measure for entry in entries))
+    filters = {
+        name: list(dict.fromkeys(entry.parts[name] for entry in entries))
+        for name in ("run", "dataset", "embedder", "retriever", "measure")
+    }
+    # A column in which all rows are the same becomes a sentence.
+    several = [name for name, values in filters.items() if name == "run" or len(values) > 1]
     return template("site.html").render(
         **dressing("site.js"),
-        glossary=Glossary.of(measures),
+        glossary=Glossary.of(filters["measure"]),
+        icon=icon,
+        marks=chunker_marks(*(run.results for run in runs)),
+        fields=_FIELDS,
         runs=[_card(run, folder, found) for run, folder, found in shown],
         entries=entries,
-        filters={
-            name: list(dict.fromkeys(getattr(entry, name) for entry in entries))
-            for name in ("run", "dataset", "embedder", "retriever", "measure")
-        },
+        filters=filters,
+        shown=several,
+        same={name: values[0] for name, values in filters.items() if name not in several and values and values[0]},
     )
 
 
@@ -93,18 +128,7 @@ def _card(run: SiteRun, folder: str, found: Sequence[View]) -> dict[str, object]
 
 def _entries(run: str, folder: str, found: Sequence[View]) -> list[_Entry]:
     return [
-        _Entry(
-            run,
-            folder,
-            section,
-            *view.setting,
-            row.chunker,
-            view.headline,
-            score(view.headline, row.mean(view.headline)),
-            span(view.headline, row.part(view.headline, "low"), row.part(view.headline, "high")),
-            row.mark,
-            f"{row.cell.chunks.mean_nws:,.0f}" if row.cell.chunks.mean_nws else "–",
-        )
+        _Entry(run, folder, section, view.setting, row, view.headline)
         for section, view in enumerate(found, start=1)
         for row in view.rows
     ]

@@ -1,4 +1,4 @@
-"""The same tables as rows of text, for Markdown, LaTeX and the page."""
+"""The same tables as rows of text, for Markdown, LaTeX and the page, and as unrounded records for programs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from evaluation.measures.evaluate import median
 from evaluation.report.formats import is_published, measure_of, number, p_value, score, span
 from evaluation.report.view import Row, View
 from evaluation.statistics.intervals import weighted_mean
+from evaluation.statistics.types import plain
 
 
 @dataclass(frozen=True)
@@ -22,15 +23,27 @@ class Table:
     title: str
     header: list[str]
     rows: list[list[str]]
+    data: list[dict[str, Any]]
+    """Each row for a program: unrounded numbers in the unit of results.json, and marks in fields of their own."""
     best: set[tuple[int, int]] = field(default_factory=set)
     words: set[int] = field(default_factory=lambda: {0})
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of the data's fields."""
+        return list(dict.fromkeys(name for row in self.data for name in row))
+
+    def values(self, row: int) -> list[Any]:
+        """Return a row's data in the order of the fields; None for what is not known."""
+        found = plain(self.data[row])
+        return [found.get(name) for name in self.fields]
 
 
 def ranking_table(view: View) -> Table:
     """Return the fair protocol: measures on gold text, with the size of what was indexed."""
     measures = view.fair
     header = ["chunker", view.headline, "95 % interval", "mark", *measures[1:], "chunks", "mean size", "p95 size"]
-    rows, best = [], set()
+    rows, data, best = [], [], set()
     for place, row in enumerate(view.rows):
         chunks = row.cell.chunks
         interval = span(view.headline, row.part(view.headline, "low"), row.part(view.headline, "high"))
@@ -44,15 +57,31 @@ def ranking_table(view: View) -> Table:
                 *(number(size or None, digits=0) for size in (chunks.count, chunks.mean_nws, chunks.p95_nws)),
             ]
         )
+        data.append(
+            {
+                "chunker": row.chunker,
+                view.headline: row.mean(view.headline),
+                **{f"{view.headline} {end}": row.part(view.headline, end) for end in ("low", "high")},
+                "mark": row.mark,
+                **{name: row.mean(name) for name in measures[1:]},
+                "best_in": " ".join(name for name in measures if name in row.best_in),
+                **_sizes(row),
+            }
+        )
         best |= {(place, 1 if k == 0 else 3 + k) for k, name in enumerate(measures) if name in row.best_in}
-    return Table("Measures on gold text at equal reading budgets", header, rows, best, {0, 3})
+    return Table("Measures on gold text at equal reading budgets", header, rows, data, best, {0, 3})
+
+
+def _sizes(row: Row) -> dict[str, Any]:
+    chunks = row.cell.chunks
+    return {"chunks": chunks.count, "mean_nws": chunks.mean_nws, "p95_nws": chunks.p95_nws}
 
 
 def published_table(view: View) -> Table:
     """Return the published protocol, each score with that of a random ranking in brackets where it is known."""
     # What stands behind a rank comes first: without it the scores cannot be read.
     header = ["chunker", "chunks", "relevant per query", "tokens behind 5", "tokens behind 10", "uncovered"]
-    rows = []
+    rows, data = [], []
     for row in view.rows:
         judged = row.cell.judgements
         rows.append(
@@ -65,8 +94,20 @@ def published_table(view: View) -> Table:
                 *(score(name, row.mean(name)) + _chance(row, name) for name in view.published),
             ]
         )
+        scores = {name: row.mean(name) for name in view.published}
+        data.append(
+            {
+                "chunker": row.chunker,
+                "chunks": row.cell.chunks.count,
+                "relevant_per_query": judged.relevant_per_query,
+                **{f"tokens_behind_{k}": judged.tokens_at.get(k) for k in ("5", "10")},
+                "uncovered_queries": judged.uncovered_queries,
+                **scores,
+                **{f"{name} chance": judged.chance.get(name) for name in scores if name in judged.chance},
+            }
+        )
     header += view.published
-    return Table("Published protocol: measures on chunk ids", header, rows)
+    return Table("Published protocol: measures on chunk ids", header, rows, data)
 
 
 def kind_table(view: View) -> Table | None:
@@ -76,13 +117,15 @@ def kind_table(view: View) -> Table | None:
         return None
     kinds = np.array([query.kind or "other" for query in view.queries])
     clusters = np.array([query.cluster for query in view.queries])
-    rows = []
+    rows, data = [], []
     for row in view.rows:
         values = row.cell.scores.get(view.headline, np.full(len(kinds), np.nan))
-        means = [group_mean(view, values[kinds == kind], clusters[kinds == kind]) for kind in counts]
-        rows.append([row.chunker, *(score(view.headline, mean) for mean in means)])
+        means = {kind: group_mean(view, values[kinds == kind], clusters[kinds == kind]) for kind in counts}
+        rows.append([row.chunker, *(score(view.headline, mean) for mean in means.values())])
+        asked = {f"{kind} queries": count for kind, count in counts.items()}
+        data.append({"chunker": row.chunker, "measure": view.headline, **means, **asked})
     header = ["chunker", *(f"{kind} ({count:,})" for kind, count in counts.items())]
-    return Table(f"{view.headline} by kind of query", header, rows)
+    return Table(f"{view.headline} by kind of query", header, rows, data)
 
 
 def group_mean(view: View, values: np.ndarray, clusters: np.ndarray) -> float | None:
@@ -114,13 +157,20 @@ def comparison_table(view: View) -> Table:
         ]
         for row in view.comparisons
     ]
-    return Table(f"All comparisons of {view.headline}", header, rows, words={0, 1, 4, 12})
+    data = [{"measure": view.headline, **{name: getattr(row, name) for name in _COMPARED}} for row in view.comparisons]
+    return Table(f"All comparisons of {view.headline}", header, rows, data, words={0, 1, 4, 12})
+
+
+_COMPARED = (
+    "a,b,difference,low,high,better,decision,p,p_alone,without_one_low,without_one_high,detectable,wins,ties,losses,unit"
+).split(",")
+"""Fields of a comparison that its table shows."""
 
 
 def health_table(view: View) -> Table:
     """Return what happened to the text on its way into each index."""
     header = "chunker,files,failed files,fallbacks,lost nws,doubled nws,cut chunks,cut tokens,seconds".split(",")
-    rows = []
+    rows, data = [], []
     for row in view.rows:
         chunks = row.cell.chunks
         cut = row.cell.search.truncated
@@ -136,7 +186,21 @@ def health_table(view: View) -> Table:
                 number(sum(row.cell.seconds.values()), digits=1),
             ]
         )
-    return Table("Failures, fallbacks and losses", header, rows, words={0, 2, 3})
+        data.append(
+            {
+                "chunker": row.chunker,
+                "files": chunks.files,
+                "failed_files": len(chunks.failed_files),
+                "fallbacks": sum(chunks.fallbacks.values()),
+                "fallback_reasons": "; ".join(chunks.fallbacks),
+                "lost_nws": chunks.lost_nws,
+                "doubled_nws": chunks.doubled_nws,
+                "cut_chunks": cut.chunks if cut else None,
+                "cut_tokens": cut.tokens if cut else None,
+                "seconds": sum(row.cell.seconds.values()),
+            }
+        )
+    return Table("Failures, fallbacks and losses", header, rows, data, words={0, 2, 3})
 
 
 def csv_rows(views: list[View]) -> tuple[list[str], list[dict[str, Any]]]:
@@ -146,7 +210,6 @@ def csv_rows(views: list[View]) -> tuple[list[str], list[dict[str, Any]]]:
     for view in views:
         for row in view.rows:
             shared = {**view.setting._asdict(), "chunker": row.chunker}
-            sizes = {"chunks": "count", "mean_nws": "mean_nws", "p95_nws": "p95_nws"}
             rows += [
                 {
                     **shared,
@@ -154,7 +217,7 @@ def csv_rows(views: list[View]) -> tuple[list[str], list[dict[str, Any]]]:
                     "measure": measure,
                     **{name: row.part(measure, name) for name in ("mean", "low", "high")},
                     "mark": row.mark if measure == view.headline else "",
-                    **{name: getattr(row.cell.chunks, key) for name, key in sizes.items()},
+                    **_sizes(row),
                 }
                 for measure in view.measures
             ]

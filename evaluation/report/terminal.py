@@ -1,4 +1,4 @@
-"""What a comparison prints: tables as wide as the terminal, and the answer in words."""
+"""What a comparison prints: the answer in words, and tables as wide as the terminal."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from evaluation.report.cautions import cautions
-from evaluation.report.costs import cost_legend, cost_table
-from evaluation.report.fitting import in_pieces, name_lines, new_table, that_fit, width_of
+from evaluation.report.costs import cost_legend, cost_table, index_sentences
+from evaluation.report.fitting import Prose, Trimmed, in_pieces, name_lines, new_table, that_fit, to_the_right, width_of
 from evaluation.report.formats import number, score, span, sparkline
-from evaluation.report.legend import legend
-from evaluation.report.overall import overall_sentences
+from evaluation.report.glance import facts
+from evaluation.report.legend import column_legend, legend, mark_words
+from evaluation.report.opening import answer, fact_lines, opening
+from evaluation.report.other_axes import axis_sentences
+from evaluation.report.overall import marks_beside_others, marks_legend
 from evaluation.report.tables import Table as TextTable
 from evaluation.report.tables import kind_table
-from evaluation.report.verdict import sentences, verdict
-from evaluation.report.view import Row, View, views
+from evaluation.report.verdict import axes_alone, where
+from evaluation.report.view import STAR, Row, View, views
 from evaluation.results.types import Results
 
 if TYPE_CHECKING:
@@ -28,64 +30,79 @@ _NARROW_MEASURES = 2
 _LONGEST_NAME = 30
 """Characters of a chunker's name in one line."""
 _SPARK = 10
+_CURVE = "reading curve"
 
 
 class Screen:
-    """Everything that a comparison prints: tables that fit the width they are printed in, and what they mean."""
+    """Everything that a comparison prints: the answer first, then tables that fit the width they are printed in."""
 
-    def __init__(self, results: Results, *, wide: bool) -> None:
-        self._results, self._wide = results, wide
+    def __init__(self, results: Results, *, wide: bool, words: bool) -> None:
+        self._results, self._wide, self._words = results, wide, words
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Yield the parts, none of whose lines ends in spaces."""
+        found = views(self._results)
+        yield from map(Trimmed, opening(self._results, found, wide=self._wide) if self._words else ())
+        yield from map(Trimmed, self._tables(found, options.max_width))
+        yield from map(Trimmed, self._closing(found) if self._words else ())
+
+    def _tables(self, found: Sequence[View], width: int) -> Iterator[RenderableType]:
         """Yield a table per dataset or setting, each followed by what failed and by what is new to its reader."""
         explained: dict[str, None] = {}
-        found = views(self._results)
         together = {} if self._wide else _together(found)
         for view in found:
             group = together.get(view.setting.dataset)
             if group is not None:
-                yield from _matrices(group, options.max_width) if view is group[0] else ()
+                yield from _matrices(group, self._results, width) if view is group[0] else ()
             elif view.rows:
-                yield from _measures(view, self._results, width=options.max_width, wide=self._wide)
-                yield from _by_kind([view], options.max_width)
-                yield from _costs(view, options.max_width) if self._wide else ()
+                yield from _of_one_setting(view) if self._wide and self._words and len(found) > 1 else ()
+                yield from _measures(view, self._results, width=width, wide=self._wide)
+                yield from _by_kind([view], width)
+                yield from _costs(view, width) if self._wide else ()
             yield from _broken(view)
             last = group is None or view is group[-1]
             # What one table has explained holds for the next.
-            costs = cost_legend(view) if self._wide and view.rows and cost_table(view) else []
-            lines = [*legend(view), *costs] if view.rows and last else []
-            new = [line for line in lines if line not in explained]
+            new = [line for line in self._legend(view, group) if line not in explained] if view.rows and last else []
             explained |= dict.fromkeys(new)
-            yield from [_dim("\n".join(new))] if new else []
+            yield from (Prose(line, style="dim") for line in new)
+            yield from [""] if new else []
+
+    def _legend(self, view: View, group: Sequence[View] | None) -> list[str]:
+        """Return what the columns and marks of a table mean; without words before it, also what is known of chance."""
+        marks = mark_words(view) if group is None else marks_legend(self._results, view)
+        about = column_legend(view, chunk_ids=self._wide and bool(view.published)) if self._words else legend(view)
+        costs = cost_legend(view) if self._wide and cost_table(view) else []
+        return list(dict.fromkeys([*about, *marks, *costs]))
+
+    def _closing(self, found: Sequence[View]) -> Iterator[RenderableType]:
+        """Yield what an index is worth and the other axes in full, or where more is."""
+        yield from map(Prose, index_sentences(found))
+        if self._wide and len(found) > 1 and not axes_alone(self._results, found):
+            yield from map(Prose, axis_sentences(self._results))
+        elif not self._wide:
+            yield Prose(_MORE_SETTINGS if len(found) > 1 else _MORE, style="dim")
+
+
+_MORE = "More: --wide (all measures, costs), report.html (figures, every query)."
+_MORE_SETTINGS = "More: --wide (each setting by itself, all measures, costs), report.html (figures, every query)."
+
+
+def render_screen(results: Results, *, wide: bool = False) -> Screen:
+    """Return the answer and a table per dataset, best chunker first; wide: per setting, with all measures that fit."""
+    return Screen(results, wide=wide, words=True)
 
 
 def render_table(results: Results, *, wide: bool = False) -> Screen:
-    """Return a table per dataset, best chunker first; wide: per setting, with as many measures as fit."""
-    return Screen(results, wide=wide)
+    """Return the tables alone."""
+    return Screen(results, wide=wide, words=False)
 
 
-def answer(results: Results, *, wide: bool = False) -> str:
-    """Return the verdict; of many settings what holds over all of them and each one's first sentence."""
-    found = views(results)
-    if wide or len(found) <= _FEW_SETTINGS:
-        return verdict(results)
-    paragraphs = [
-        " ".join(overall_sentences(results, found)),
-        "\n".join(f"{view.setting.title}: {sentences(view)[0]}" for view in found),
-        "\n".join(f"Caution: {each}" for each in cautions(results, found)),
-        "Every setting in full, with embedders and retrievers compared: --wide, summary.md and report.html.",
-    ]
-    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
-
-
-_FEW_SETTINGS = 3
-"""Settings whose verdicts a screen can hold."""
-
-
-def _dim(words: str) -> Text:
-    from rich.text import Text
-
-    return Text(words, style="dim")
+def _of_one_setting(view: View) -> Iterator[RenderableType]:
+    """Yield what is said of one setting of several, above its tables."""
+    yield Prose(f"{where(view)}:")
+    yield from answer(view)
+    yield from fact_lines(facts(view))
+    yield ""
 
 
 def _broken(view: View) -> Iterator[Text]:
@@ -107,39 +124,47 @@ def _together(found: Sequence[View]) -> dict[str, list[View]]:
     return {dataset: group for dataset, group in groups.items() if len(group) > 1}
 
 
-def _matrices(group: Sequence[View], width: int) -> Iterator[Table | Text]:
+def _matrices(group: Sequence[View], results: Results, width: int) -> Iterator[RenderableType]:
     """Yield the headline of every chunker in every setting of one dataset, in as many tables as the width asks for."""
-    yield from in_pieces(group, lambda some: _matrix(group, some), width)
+    yield from in_pieces(group, lambda some: _matrix(group, results, some), width)
     yield from _by_kind(group, width)
 
 
-def _matrix(group: Sequence[View], some: Sequence[View]) -> Table:
+def _matrix(group: Sequence[View], results: Results, some: Sequence[View]) -> Table:
     from rich.text import Text
 
     headline, embedders = group[0].headline, {view.setting.embedder for view in group if view.setting.embedder}
     title = f"{group[0].setting.dataset} · {headline}" + (f" · {next(iter(embedders))}" if len(embedders) == 1 else "")
     table = new_table(title)
+    rows = {row.chunker: row for view in reversed(group) for row in view.rows}
+    names = sorted(rows, key=lambda name: _rank(group, name))
+    columns = []
     for view in some:
         below = f"\n{view.setting.embedder}" if len(embedders) > 1 and view.setting.embedder else ""
-        table.add_column(view.setting.retriever + below, justify="right", no_wrap=True)
+        marked, mine = marks_beside_others(results, view), {row.chunker: row for row in view.rows}
+        cells = [_beside_others(mine.get(name), headline, marked.get(name, "")) for name in names]
+        table.add_column(to_the_right(view.setting.retriever + below, cells), no_wrap=True)
+        columns.append(cells)
     for name in ("chunks", "size"):
         table.add_column(name, justify="right", no_wrap=True)
-    rows = {row.chunker: row for view in reversed(group) for row in view.rows}
-    for name in sorted(rows, key=lambda name: _rank(group, name)):
-        cells = []
-        for view in some:
-            row = next((row for row in view.rows if row.chunker == name), None)
-            best = row is not None and headline in row.best_in
-            marks = "" if row is None else ("★" if best else " ") + (row.mark or " ")
-            text = "–" if row is None else score(headline, row.mean(headline)) + marks
-            cells.append(Text(text, style="bold green" if best else ""))
+    for name, *cells in zip(names, *columns, strict=True):
         chunks = rows[name].cell.chunks
         counts = (number(value or None, digits=0) for value in (chunks.count, chunks.mean_nws))
         table.add_row(name_lines(name, _LONGEST_NAME), *cells, *map(Text, counts))
     return table
 
 
-def _by_kind(group: Sequence[View], width: int) -> Iterator[Table | Text]:
+def _beside_others(row: Row | None, headline: str, mark: str) -> Text:
+    from rich.text import Text
+
+    if row is None:
+        return Text("–  ")
+    best = headline in row.best_in
+    words = score(headline, row.mean(headline)) + (STAR if best else " ") + mark.ljust(1)
+    return Text(words, style="bold green" if best else "")
+
+
+def _by_kind(group: Sequence[View], width: int) -> Iterator[RenderableType]:
     """Yield the headline by kind of query, settings side by side where they fit; nothing where there is one kind."""
     found = [(view, kinds) for view in group if (kinds := kind_table(view)) is not None]
     if not found:
@@ -170,7 +195,7 @@ def _kinds(group: Sequence[View], found: Sequence[tuple[View, TextTable]], names
     return table
 
 
-def _costs(view: View, width: int) -> Iterator[Table | Text]:
+def _costs(view: View, width: int) -> Iterator[RenderableType]:
     """Yield what every row costs, as many columns as fit; nothing where it is not known."""
     found = cost_table(view)
     if found is not None:
@@ -192,10 +217,11 @@ def _plain(found: TextTable, places: Sequence[str]) -> Table:
     return table
 
 
-def _left_out(wanted: Sequence[str], kept: Sequence[str]) -> Iterator[Text]:
+def _left_out(wanted: Sequence[str], kept: Sequence[str]) -> Iterator[RenderableType]:
     missing = [name.replace("\n", "") for name in wanted if name not in kept]
     if missing:
-        yield _dim(f"Left out for want of room: {', '.join(missing)}. A wider terminal or table.csv has them.")
+        yield Prose(f"Left out for want of room: {', '.join(missing)}. A wider terminal or report.html has them.")
+        yield ""
 
 
 def _rank(group: Sequence[View], name: str) -> tuple[float, str]:
@@ -204,11 +230,11 @@ def _rank(group: Sequence[View], name: str) -> tuple[float, str]:
     return sum(each.get(name, len(each)) for each in places) / len(places), name
 
 
-def _measures(view: View, results: Results, *, width: int, wide: bool) -> Iterator[Table | Text]:
+def _measures(view: View, results: Results, *, width: int, wide: bool) -> Iterator[RenderableType]:
     """Yield one setting with the measures that fit; what does not fit is named."""
     measures = view.fair[1:] + view.published if wide else view.fair[1:][:_NARROW_MEASURES]
-    curve = ["reading"] if any(row.curve for row in view.rows) else []
-    wanted = ["chunks", "size", "95 %", *measures, *(["p95"] if wide else []), *curve]
+    curve = [_CURVE] if any(row.curve for row in view.rows) else []
+    wanted = ["chunks", "size", "95 %", *measures, *(["p95 size"] if wide else []), *curve]
     kept = that_fit(wanted, lambda some: _table(view, results, some), width)
     yield _table(view, results, kept)
     yield from _left_out(wanted, kept)
@@ -225,15 +251,19 @@ def _table(view: View, results: Results, wanted: Sequence[str]) -> Table:
         **{name: functools.partial(_marked, measure=name) for name in wanted if name in view.measures},
         "chunks": lambda row: Text(number(row.cell.chunks.count or None, digits=0)),
         "size": lambda row: Text(number(row.cell.chunks.mean_nws or None, digits=0)),
-        "p95": lambda row: Text(number(row.cell.chunks.p95_nws or None, digits=0)),
-        "reading": lambda row: Text(sparkline(_thinned(row.curve)), style="cyan"),
+        "p95 size": lambda row: Text(number(row.cell.chunks.p95_nws or None, digits=0)),
+        _CURVE: lambda row: Text(sparkline(_thinned(row.curve)), style="cyan"),
     }
     shown = {name: say for name, say in columns.items() if name in (headline, "") or name in wanted}
-    for name in shown:
-        words = f"recall to\n{results.budgets[-1]:,}" if name == "reading" else _heading(name)
-        table.add_column(words, justify="left" if name in ("", "reading") else "right", no_wrap=True)
-    for row in view.rows:
-        table.add_row(name_lines(row.chunker, _LONGEST_NAME), *(say(row) for say in shown.values()))
+    made = []
+    for name, say in shown.items():
+        cells = [say(row) for row in view.rows]
+        words = f"recall to\n{results.budgets[-1]:,}" if name == _CURVE else _heading(name)
+        # What has marks behind its numbers is padded here: a justified cell loses the spaces at its end.
+        table.add_column(words if name in ("", _CURVE) else to_the_right(words, cells), no_wrap=True)
+        made.append(cells)
+    for row, *cells in zip(view.rows, *made, strict=True):
+        table.add_row(name_lines(row.chunker, _LONGEST_NAME), *cells)
     return table
 
 
@@ -246,12 +276,12 @@ def _marked(row: Row, measure: str) -> Text:
     from rich.text import Text
 
     best = measure in row.best_in
-    return Text(score(measure, row.mean(measure)) + ("★" if best else " "), style="bold green" if best else "")
+    return Text(score(measure, row.mean(measure)) + (STAR if best else " "), style="bold green" if best else "")
 
 
 def _heading(measure: str) -> str:
     """Return the name in two lines, so that a column is as narrow as its numbers."""
-    return measure.replace("@", "\n@", 1)
+    return measure.replace("@", "\n@", 1).replace("p95 size", "p95\nsize")
 
 
 def _thinned(values: list[float]) -> list[float]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from evaluation.report.cautions import cautions
 from evaluation.report.costs import index_sentences
 from evaluation.report.formats import (
@@ -22,8 +20,10 @@ from evaluation.report.formats import (
     unit_words,
     with_unit,
 )
+from evaluation.report.glance import asked_words
 from evaluation.report.other_axes import axis_sentences
 from evaluation.report.overall import overall_sentences
+from evaluation.report.power import power_words
 from evaluation.report.reading import reading_sentence
 from evaluation.report.view import View, views
 from evaluation.results.types import Results
@@ -37,8 +37,7 @@ _FEW = 4
 def verdict(results: Results) -> str:
     """Return the statement over all settings first, then a paragraph for each of them, then what to beware of."""
     found = views(results)
-    axes = axis_sentences(results)
-    alone = bool(axes) and all(len(view.rows) == 1 and not view.failed for view in found)
+    axes, alone = axis_sentences(results), axes_alone(results, found)
     paragraphs = [" ".join(overall_sentences(results, found))] if len(found) > 1 and not alone else []
     # With one chunker, what is compared are the other axes.
     paragraphs += [] if alone else [f"{where(view)}:\n{' '.join(sentences(view))}" for view in found]
@@ -48,19 +47,22 @@ def verdict(results: Results) -> str:
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
-def sentences(view: View) -> list[str]:
-    """Return the verdict on one setting, sentence by sentence."""
-    return [*_answer(view), *_failures(view)]
+def axes_alone(results: Results, found: Sequence[View]) -> bool:
+    """Say whether nothing but embedders and retrievers is compared."""
+    return bool(axis_sentences(results)) and all(len(view.rows) == 1 and not view.failed for view in found)
+
+
+def sentences(view: View, *, power: bool = True) -> list[str]:
+    """Return the verdict on one setting, sentence by sentence; ``power`` includes what the run could have shown."""
+    return [*_answer(view, power=power), *_failures(view)]
 
 
 def where(view: View) -> str:
     """Return the setting with the number of its queries and repositories."""
-    asked = "mined query" if view.mined else "query"
-    counts = f"{plural(len(view.queries), asked)}, {plural(view.repositories, 'repository')}"
-    return f"{view.setting.title} ({counts})"
+    return f"{view.setting.title} ({asked_words(view)}, {plural(view.repositories, 'repository')})"
 
 
-def _answer(view: View) -> list[str]:
+def _answer(view: View, *, power: bool) -> list[str]:
     untested = _untested(view)
     if untested:
         return [untested, *([_NO_MEDIAN_TEST] if measure_of(view.headline).centre == "median" else [])]
@@ -68,7 +70,7 @@ def _answer(view: View) -> list[str]:
     main = _against_baseline(view, view.baseline) if view.baseline else _among_all(view, view.best)
     same = [f"{joined(names)} cut this code identically." for names in _identical(view)]
     notes = [f"Note: {part}." for part in dict.fromkeys((*view.best.caveats, *_of_the_headline(view, view.best)))]
-    return [*main, *_could_have_shown(view), *same, *_other_weight(view), *notes]
+    return [*main, *_could_have_shown(view, power=power), *same, *_other_weight(view), *notes]
 
 
 def _of_the_headline(view: View, best: BestSet) -> tuple[str, ...]:
@@ -269,21 +271,14 @@ def _without_one(view: View, row: Comparison | None) -> str:
     return f"; without any one repository {between}"
 
 
-def _could_have_shown(view: View) -> list[str]:
+def _could_have_shown(view: View, *, power: bool) -> list[str]:
     assert view.best is not None  # noqa: S101 - `_answer` has looked
-    smallest = view.best.detectable
-    if view.baseline:
-        known = [row.detectable for row in view.comparisons if not math.isnan(row.detectable)]
-        smallest = float(np.median(known)) if known else float("nan")
-    if math.isnan(smallest):
+    words = power_words(view)
+    if not words:
         nothing = not view.best.excluded and not any(row.shown for row in view.comparisons)
         return ["With so few queries, no difference could have been shown."] if nothing else []
-    said = f"A true difference of {with_unit(view.headline, smallest)} would have been shown four times in five"
-    asked = [row for row in view.comparisons if view.baseline or {row.a, row.b} <= set(view.best.may_be_best)]
-    if view.best.unit == "repository" and any(row.decision == "undecided" for row in asked):
-        # An error shrinks with the root of the number.
-        said += f"; with {4 * view.repositories} repositories like these, one of {score(view.headline, smallest / 2)}"
-    return [f"{said}."]
+    said = words.replace(", four times in five", " would have been shown four times in five", 1)
+    return [f"{said[:1].upper()}{said[1:]}."] if power else []
 
 
 def _margin(view: View) -> str:

@@ -17,7 +17,7 @@ from evaluation.results.facts import DatasetRecord
 from evaluation.results.types import BestRecord, CellRecord, ComparisonRecord, QueryRecord, Results
 from evaluation.statistics import BestSet, Comparison
 
-MAY_BE_BEST = "●"
+MAY_BE_BEST, STAR = "●", "★"
 
 
 class Setting(NamedTuple):
@@ -83,6 +83,8 @@ class View:
     config: ExperimentConfig
     marks: Mapping[str, Mark]
     """Chunker → how it is drawn, in this and every other setting of the run."""
+    alone: bool
+    """Whether it is the only setting of the run."""
 
     @property
     def noun(self) -> str:
@@ -142,8 +144,11 @@ def find_pair(comparisons: Sequence[Comparison], first: str, second: str) -> Com
     return None
 
 
-def views(results: Results) -> list[View]:
-    """Return one view per setting, in the order of the cells; settings that differ in an unused embedder are one."""
+def views(results: Results, *, drawn: Mapping[str, Mark] | None = None) -> list[View]:
+    """Return one view per setting, in the order of the cells; settings that differ in an unused embedder are one.
+
+    ``drawn`` is how chunkers are drawn where other runs stand beside this one.
+    """
     recall(results.own_measures)
     # A cell that failed does not know whether it would have used vectors; its retriever's other cells do.
     lexical = {cell.key.retriever for cell in results.cells if cell.status == "ok" and not cell.search.uses_vectors}
@@ -157,16 +162,19 @@ def views(results: Results) -> list[View]:
         own = Setting(cell.key.dataset, "", "")
         for setting in [each for each in groups if each.dataset == own.dataset] or [own]:
             groups.setdefault(setting, []).append(cell)
-    drawn = chunker_marks(results)
-    return [_view(results, setting, cells, drawn) for setting, cells in groups.items()]
+    drawn = drawn or chunker_marks(results)
+    alone = len(groups) == 1
+    return [_view(results, setting, cells, drawn=drawn, alone=alone) for setting, cells in groups.items()]
 
 
-def chunker_marks(results: Results) -> dict[str, Mark]:
-    """Return how each chunker is drawn: by the order of the experiment, whatever the scores are."""
-    return marks([*results.config.chunkers, *(cell.key.chunker for cell in results.cells)])
+def chunker_marks(*runs: Results) -> dict[str, Mark]:
+    """Return how each chunker is drawn: by the order of the experiments, whatever the scores are."""
+    return marks(name for run in runs for name in (*run.config.chunkers, *(cell.key.chunker for cell in run.cells)))
 
 
-def _view(results: Results, setting: Setting, mine: Sequence[CellRecord], drawn: Mapping[str, Mark]) -> View:
+def _view(
+    results: Results, setting: Setting, mine: Sequence[CellRecord], *, drawn: Mapping[str, Mark], alone: bool
+) -> View:
     headline = results.config.headline
     # Cells that differ in an embedder that is not used are the same: the first stands for all.
     cells = list({cell.key.chunker: cell for cell in reversed(mine)}.values())[::-1]
@@ -201,6 +209,7 @@ def _view(results: Results, setting: Setting, mine: Sequence[CellRecord], drawn:
         dataset=next((each for each in results.datasets if each.name == setting.dataset), None),
         config=results.config,
         marks=drawn,
+        alone=alone,
     )
     rows = tuple(
         replace(

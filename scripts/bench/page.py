@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import json
 import shutil
@@ -24,6 +25,8 @@ from evaluation.results.types import Results
 
 _SIZES = (500, 1000, 1500, 2000, 2500)
 _FAMILIES = ("cast", "recursive", "fixed-nws", "code-chunk")
+_PACKAGES = ("anyio", "click", "fsspec", "jinja2", "joblib", "markdown_it", "rich", "urllib3")
+"""Installed with chunkbench, and large enough for a thousand queries of their own code."""
 _RETRIEVERS = ("bm25", "bm25:k1=0.9,b=0.4", "bm25:k1=2.0,b=0.9")
 """Three settings that need no vectors."""
 _TO_OPEN = "return performance.getEntriesByType('paint').map(e => [e.name, e.startTime])"
@@ -32,7 +35,7 @@ _TO_OPEN = "return performance.getEntriesByType('paint').map(e => [e.name, e.sta
 @click.command()
 @click.argument("folders", nargs=-1, metavar="[DIR]…", type=click.Path(path_type=Path, exists=True))
 @click.option("--chunkers", multiple=True, type=click.IntRange(2, 20), default=(4, 10, 20), show_default=True)
-@click.option("--queries", default=1000, show_default=True, help="About so many, of 24 installed packages.")
+@click.option("--queries", default=1000, show_default=True, help="About so many, of 8 installed packages.")
 @click.option("--settings", type=click.IntRange(1, 3), default=3, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
 def command(
@@ -55,11 +58,14 @@ def command(
 
 
 def _compared(count: int, queries: int, settings: int) -> Results:
-    """Return families at several sizes on the default packages."""
+    """Return families at several sizes on queries mined from installed packages."""
+    found = filter(None, map(importlib.util.find_spec, _PACKAGES))
+    roots = ";".join(place for each in found for place in each.submodule_search_locations or ())
     names = [f"{family}:size={size}" for size, family in itertools.product(_SIZES, _FAMILIES)]
     config = make_config(
         {
-            "datasets": [f"installed:queries={-(-queries // 24)}"],
+            # The smallest of them give fewer than their share.
+            "datasets": [f"mined:root={roots},queries={-(-queries // (len(_PACKAGES) - 1))}"],
             "chunkers": names[:count],
             "retrievers": _RETRIEVERS[:settings],
         }

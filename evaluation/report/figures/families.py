@@ -9,7 +9,7 @@ from markupsafe import Markup
 from evaluation.report.figures import svg
 from evaluation.report.figures.labels import Label, beside
 from evaluation.report.figures.marks import family
-from evaluation.report.figures.plane import Plane, Point, plane, whisker
+from evaluation.report.figures.plane import Plane, Point, apart, plane, whisker
 
 
 def families(points: Sequence[Point], *, measure: str, narrow: bool = False) -> Markup:
@@ -28,10 +28,11 @@ def families(points: Sequence[Point], *, measure: str, narrow: bool = False) -> 
             parts += [svg.path(path, class_=f"line {held[0].mark.line_class}")]
         else:
             parts += [whisker(held[0], on)]
-    parts += [svg.dot(on.x(p.x), on.y(p.mean), p.mark, title=p.name) for p in reversed(points)]
+    spots = dict(zip(points, apart([(on.x(p.x), on.y(p.mean)) for p in points]), strict=True))
+    parts += [svg.dot(*spots[p], p.mark, title=p.name) for p in reversed(points)]
     last = {point for held in lines.values() for point in held[-1:]}
     named = sorted(points, key=lambda point: point not in last)
-    parts += beside([_label(p, on, ends=p in last, narrow=narrow) for p in named], inside=on.inside)
+    parts += beside([_label(p, spots[p], ends=p in last, narrow=narrow) for p in named], inside=on.inside)
     return svg.figure(on.width, on.height, f"{measure} against mean chunk size, a line per family", *parts)
 
 
@@ -41,8 +42,8 @@ def _band(held: Sequence[Point], on: Plane) -> Markup:
     return svg.path([*upper, *reversed(lower)], class_=f"band {held[0].mark.colour_class}", closed=True)
 
 
-def _label(point: Point, on: Plane, *, ends: bool, narrow: bool) -> Label:
+def _label(point: Point, spot: tuple[float, float], *, ends: bool, narrow: bool) -> Label:
     """Return the family's name at the end of its line, and each point's number."""
     number = str(point.mark.number)
     words = (f"{number} {family(point.name)}", number) if ends and not narrow else (number,)
-    return Label(on.x(point.x), on.y(point.mean), words)
+    return Label(*spot, words)

@@ -22,14 +22,15 @@ class Difference(NamedTuple):
     note: str
 
 
-_LABEL, _NOTE = 250.0, 170.0
+_LABEL, _NOTE = 250.0, 196.0
+"""Room for a name, and for the longest answer ("−12.3, practically the same")."""
 
 
 def forest(rows: list[Difference], *, reference: str, unit: str, narrow: bool = False) -> Markup:
     """Draw the rows around a line at zero; a hollow mark is a difference that is not shown."""
     width = svg.NARROW if narrow else svg.WIDE
     left, right = (16.0, width - 16) if narrow else (_LABEL, width - _NOTE)
-    row_height, top = (46.0, 30.0) if narrow else (30.0, 34.0)
+    row_height, top = (60.0, 30.0) if narrow else (30.0, 34.0)
     low = min([0.0, *(row.low for row in rows)])
     high = max([0.0, *(row.high for row in rows)])
     margin = (high - low) * 0.05 or 1.0
@@ -45,10 +46,10 @@ def forest(rows: list[Difference], *, reference: str, unit: str, narrow: bool = 
     if not narrow:
         parts += [svg.text(right + 12, bottom + 18, unit, class_="tick")]
     for k, row in enumerate(rows):
-        y = top + row_height * k + (28 if narrow else 8)
+        y = top + row_height * k + (42 if narrow else 8)
         if narrow:
-            parts += [svg.text(left, y - 14, svg.short(row.name, 28))]
-            parts += [svg.text(right, y - 14, row.note, class_="tick halo", anchor="end")]
+            parts += [svg.text(left, y - 29, svg.short(row.name, 42), class_="halo")]
+            parts += [svg.text(left, y - 14, row.note, class_="tick halo")]
         else:
             parts += [svg.text(left - 10, y + 4, svg.short(row.name, 34), anchor="end")]
             parts += [svg.text(right + 12, y + 4, row.note, class_="tick")]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from markupsafe import Markup
 
 from evaluation.report.figures import svg
 from evaluation.report.figures.labels import Label, beside
-from evaluation.report.figures.plane import Point, plane, whisker
+from evaluation.report.figures.plane import Point, apart, plane, whisker, whisker_box
 
 
 def frontier(points: Sequence[Point], *, lower_is_better: bool = False) -> list[Point]:
@@ -35,17 +36,16 @@ def cost_figure(
     steps.append((on.inside[2] - 16, steps[-1][1]))
     parts = [*on.axes, svg.path(steps, class_="front")]
     parts += [whisker(point, on) for point in reversed(points)]
-    parts += [svg.dot(on.x(p.x), on.y(p.mean), p.mark, title=p.name) for p in reversed(points)]
+    spots = dict(zip(points, apart([(on.x(p.x), on.y(p.mean)) for p in points]), strict=True))
+    parts += [svg.dot(*spots[p], p.mark, title=p.name) for p in reversed(points)]
     named = sorted(points, key=lambda point: point not in front)
     labels = [
-        Label(
-            on.x(p.x),
-            on.y(p.mean),
-            (str(p.mark.number),) if narrow else (f"{p.mark.number} {p.name}", str(p.mark.number)),
-        )
+        Label(*spots[p], (str(p.mark.number),) if narrow else (f"{p.mark.number} {p.name}", str(p.mark.number)))
         for p in named
     ]
-    parts += beside(labels, inside=on.inside)
+    lines = [whisker_box(point, on) for point in points]
+    lines += [(min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]) + 1, max(a[1], b[1]) + 1) for a, b in pairwise(steps)]
+    parts += beside(labels, inside=on.inside, lines=lines)
     return svg.figure(
         on.width, on.height, f"{measure} against {cost}, with the front of those that nothing beats", *parts
     )

@@ -9,6 +9,8 @@ from markupsafe import Markup
 
 from evaluation.report.figures import svg
 
+Edges = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
 _CHARACTER, _LINE = 6.7, 13.0
 """Width of a character and height of a line at the size of a label."""
 
@@ -32,17 +34,32 @@ class _Box(NamedTuple):
         return across and self.top < other.bottom and other.top < self.bottom
 
 
-def beside(labels: Sequence[Label], *, inside: tuple[float, float, float, float], radius: float = 8.0) -> list[Markup]:
-    """Return the words of as many labels as fit without touching a point, each other or the edge; first ones first."""
+def beside(
+    labels: Sequence[Label],
+    *,
+    inside: Edges,
+    radius: float = 8.0,
+    lines: Sequence[Edges] = (),
+) -> list[Markup]:
+    """Return the words of as many labels as fit without touching a point, each other or the edge; first ones first.
+
+    A place on one of the lines, each given by its box, is taken only where there is no other.
+    """
     taken = [_Box(one.x - radius, one.y - radius, one.x + radius, one.y + radius) for one in labels]
+    drawn = [_Box(*line) for line in lines]
     found = []
     for one in labels:
-        for box, anchor, words in _places(one, radius):
-            if _within(box, inside) and not any(box.hits(other) for other in taken):
-                taken.append(box)
-                x = {"start": box.left, "end": box.right, "middle": (box.left + box.right) / 2}[anchor]
-                found.append(svg.text(x, box.bottom - 3, words, class_="tick halo", anchor=anchor))
-                break
+        free = [
+            place
+            for place in _places(one, radius)
+            if _within(place[0], inside) and not any(place[0].hits(other) for other in taken)
+        ]
+        clear = [place for place in free if not any(place[0].hits(line) for line in drawn)]
+        if free:
+            box, anchor, words = (clear or free)[0]
+            taken.append(box)
+            x = {"start": box.left, "end": box.right, "middle": (box.left + box.right) / 2}[anchor]
+            found.append(svg.text(x, box.bottom - 3, words, class_="tick halo", anchor=anchor))
     return found
 
 
@@ -63,6 +80,6 @@ def _places(one: Label, radius: float) -> Iterator[tuple[_Box, str, str]]:
             yield _Box(left, top, left + wide, top + _LINE), anchor, words
 
 
-def _within(box: _Box, inside: tuple[float, float, float, float]) -> bool:
+def _within(box: _Box, inside: Edges) -> bool:
     left, top, right, bottom = inside
     return left <= box.left and top <= box.top and box.right <= right and box.bottom <= bottom

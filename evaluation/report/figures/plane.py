@@ -65,6 +65,40 @@ def whisker(point: Point, on: Plane) -> Markup:
     return svg.line(x, on.y(point.low), x, on.y(point.high), class_=f"whisker {point.mark.colour_class}")
 
 
+def whisker_box(point: Point, on: Plane) -> tuple[float, float, float, float]:
+    """Return the edges of what `whisker` draws."""
+    x = on.x(point.x)
+    return x - 1.2, on.y(point.high), x + 1.2, on.y(point.low)
+
+
+def apart(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return where marks are drawn: those that would cover each other stand side by side, at their own heights.
+
+    Whiskers and lines stay where the values are.
+    """
+    groups: list[list[int]] = []
+    for k in sorted(range(len(spots)), key=lambda k: spots[k]):
+        touching = [group for group in groups if any(_covers(spots[k], spots[other]) for other in group)]
+        groups = [group for group in groups if group not in touching] + [[k, *(each for g in touching for each in g)]]
+    found = list(spots)
+    for group in groups:
+        wanted = [spots[k][0] for k in group]
+        # A crowd moves no further than half a mark each, so that all of it stays near its values.
+        placed = svg.spread(wanted, _MARK if len(group) <= _FEW else _MARK / 2, -math.inf, math.inf)
+        shift = (sum(placed) - sum(wanted)) / len(group)
+        for k, x in zip(group, placed, strict=True):
+            found[k] = (x - shift, spots[k][1])
+    return found
+
+
+_MARK, _FEW = 12.0, 4
+"""The width of a mark, and how many stand fully side by side."""
+
+
+def _covers(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return abs(one[0] - other[0]) < _MARK * 0.75 and abs(one[1] - other[1]) < _MARK * 0.75
+
+
 def _axis_number(value: float) -> str:
     return f"{value / 1e6:g} M" if value >= 1e6 else f"{value:,g}"
 

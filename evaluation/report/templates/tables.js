@@ -65,19 +65,54 @@ const grid = (table) => {
     return copy.textContent.replace(/\s+/g, " ").trim();
   }));
 };
-// A spreadsheet takes a cell that begins like this for a formula.
-const csvCell = (text) => {
-  const safe = /^[=+\-@\t\r]/.test(text) && numberOf(text) === null ? "'" + text : text;
-  return /[",\n]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
+// What is saved for a program: the rows that are shown, unrounded; of the overview a record for each of its numbers.
+const overviewRecords = (table) => {
+  const columns = [...table.tHead.rows[0].cells].slice(1);
+  return [...table.tBodies[0].rows].filter((row) => !row.hidden).flatMap((row) => columns.flatMap((column, k) => {
+    const cell = row.cells[k + 1];
+    const chunker = row.cells[0].dataset.name;
+    return cell.hidden ? [] : [{ chunker, ...JSON.parse(column.dataset.column), ...JSON.parse(cell.dataset.entry) }];
+  }));
 };
-const asCsv = (rows) => rows.map((row) => row.map(csvCell).join(",")).join("\n") + "\n";
-const asJson = (rows) => JSON.stringify(rows.slice(1).map((row) => Object.fromEntries(row.map((cell, k) => [rows[0][k], cell]))), null, 1) + "\n";
+const records = (box) => {
+  const table = box.querySelector("table");
+  if (!table.dataset.fields) return overviewRecords(table);
+  const setting = JSON.parse(box.querySelector(".take").dataset.setting ?? "{}");
+  const fields = JSON.parse(table.dataset.fields);
+  return [...table.tBodies[0].rows].filter((row) => !row.hidden).map((row) => {
+    const values = JSON.parse(row.dataset.row);
+    return { ...setting, ...Object.fromEntries(fields.map((name, k) => [name, values[k]])) };
+  });
+};
+const csvCell = (value) => {
+  if (typeof value !== "string") return value === null ? "" : String(value);
+  // A spreadsheet takes a cell that begins like this for a formula.
+  const safe = /^[=+\-@\t\r]/.test(value) ? "'" + value : value;
+  return /[",\r\n]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
+};
+const asCsv = (found) => {
+  const fields = Object.keys(found[0] ?? {});
+  return [fields, ...found.map((one) => fields.map((name) => one[name]))].map((row) => row.map(csvCell).join(",") + "\n").join("");
+};
+const asJson = (found) => JSON.stringify(found, null, 1) + "\n";
 const asTex = (rows, name) => [
   "% needs booktabs, amssymb and graphicx", "\\begin{table}", "\\centering", "\\caption{" + tex(name) + "}", "\\label{tab:" + name.replace(/[^A-Za-z0-9]+/g, "-") + "}",
   "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%", "\\begin{tabular}{l" + "r".repeat(rows[0].length - 1) + "}", "\\toprule",
   rows[0].map(tex).join(" & ") + " \\\\", "\\midrule", ...rows.slice(1).map((row) => row.map(tex).join(" & ") + " \\\\"), "\\bottomrule", "\\end{tabular}}", "\\end{table}", "",
 ].join("\n");
 const LOOKS = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "font-size", "font-weight", "font-family", "text-anchor", "paint-order"];
+// A saved figure is light, whatever the page is, and brings its own background: it may land on any.
+const inLight = (make) => {
+  const chosen = root.dataset.theme;
+  root.dataset.theme = "light";
+  try {
+    return make();
+  } finally {
+    if (chosen === undefined) delete root.dataset.theme;
+    else root.dataset.theme = chosen;
+  }
+};
+const onWhite = (box, inner) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${box[0]} ${box[1]}" width="${box[0]}" height="${box[1]}"><rect width="${box[0]}" height="${box[1]}" fill="#ffffff"/>${inner}</svg>`;
 const asSvg = (drawing) => {
   const copy = drawing.cloneNode(true);
   const from = [drawing, ...drawing.querySelectorAll("*")];
@@ -94,10 +129,10 @@ const panelsSvg = (box) => {
   const columns = 4;
   const [width, height] = [230, Math.max(...drawings.map((one) => one.querySelector("svg").viewBox.baseVal.height)) + 34];
   const parts = drawings.map((one, k) => {
-    const title = '<text y="-6" font-size="12" font-family="sans-serif">' + new XMLSerializer().serializeToString(document.createTextNode(one.querySelector("h4").textContent)) + "</text>";
+    const title = '<text x="14" y="-6" font-size="12" font-family="sans-serif" fill="#1b1f24">' + new XMLSerializer().serializeToString(document.createTextNode(one.querySelector("h4").textContent)) + "</text>";
     return `<g transform="translate(${(k % columns) * width} ${Math.floor(k / columns) * height + 24})">` + title + asSvg(one.querySelector("svg")) + "</g>";
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width * columns} ${height * Math.ceil(drawings.length / columns)}">` + parts.join("") + "</svg>";
+  return onWhite([width * Math.min(columns, drawings.length), height * Math.ceil(drawings.length / columns)], parts.join(""));
 };
 const save = (text, name, type) => {
   const link = el("a");
@@ -109,13 +144,16 @@ const save = (text, name, type) => {
 const drawn = (box) => {
   const panels = box.querySelector(".panels");
   if (panels) return panelsSvg(panels);
-  return asSvg([...box.querySelectorAll(".for-wide svg, .for-narrow svg")].find((one) => one.getBoundingClientRect().width) ?? box.querySelector("svg.figure"));
+  // The wide drawing, with every name in it, from a phone too.
+  const drawing = box.querySelector(".for-wide svg");
+  const size = drawing.viewBox.baseVal;
+  return onWhite([size.width, size.height], asSvg(drawing));
 };
 const FORMS = {
-  csv: ["text/csv", (box) => asCsv(grid(box.querySelector("table")))],
-  json: ["application/json", (box) => asJson(grid(box.querySelector("table")))],
+  csv: ["text/csv", (box) => asCsv(records(box))],
+  json: ["application/json", (box) => asJson(records(box))],
   tex: ["text/plain", (box, name) => asTex(grid(box.querySelector("table")), name)],
-  svg: ["image/svg+xml", drawn],
+  svg: ["image/svg+xml", (box) => inLight(() => drawn(box))],
 };
 for (const take of document.querySelectorAll(".take")) {
   take.hidden = false;
@@ -124,7 +162,7 @@ for (const take of document.querySelectorAll(".take")) {
     if (!form) return;
     const [type, make] = FORMS[form];
     const name = take.dataset.name;
-    const file = "chunkbench-" + name.replace(/[^A-Za-z0-9@.=-]+/g, "-").slice(0, 80) + "." + form;
+    const file = "chunkbench-" + name.replace(/[^A-Za-z0-9@.=-]+/g, "-").slice(0, 180) + "." + form;
     save(make(take.closest(".taken"), name), file, type);
   });
 }

@@ -1,0 +1,34 @@
+"""What a run could have shown: the smallest true difference that it would find four times in five."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from evaluation.report.formats import score, with_unit
+from evaluation.report.view import View
+
+
+def detectable(view: View) -> float:
+    """Return that difference; NaN where it is not known."""
+    if view.best is None:
+        return math.nan
+    if not view.baseline:
+        return view.best.detectable
+    known = [row.detectable for row in view.comparisons if not math.isnan(row.detectable)]
+    return float(np.median(known)) if known else math.nan
+
+
+def power_words(view: View) -> str:
+    """Return it in words, and what four times as many repositories would show where something is left open."""
+    smallest = detectable(view)
+    if view.best is None or math.isnan(smallest):
+        return ""
+    said = f"a true difference of {with_unit(view.headline, smallest)}"
+    asked = [row for row in view.comparisons if view.baseline or {row.a, row.b} <= set(view.best.may_be_best)]
+    if view.best.unit != "repository" or all(row.decision != "undecided" for row in asked):
+        return f"{said}, four times in five"
+    # An error shrinks with the root of the number.
+    more = f"with {4 * view.repositories} repositories like these, one of {score(view.headline, smallest / 2)}"
+    return f"{said}, four times in five; {more}"
