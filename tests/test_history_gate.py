@@ -306,7 +306,7 @@ def test_the_summary_says_what_it_promises_and_explains_opposite_moves() -> None
     fell = found(now, before)
     rose = dataclasses.replace(fell, measure="recall@5", verdict="improvement")
     text = night_markdown(Night(record(STAGES), record(STAGES), findings=(fell, rose)), links="")
-    assert "corrected for all 2 comparisons of the night" in text
+    assert "corrected for the 2 comparisons of the night" in text
     assert "at most 5 % raise any alarm: 1.5 in a month of 30 such nights." in text
     assert "got better in recall@5 (" in text
     assert "and worse in ndcg@10 (" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -76,19 +77,28 @@ def apart(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
     Whiskers and lines stay where the values are.
     """
-    groups: list[list[int]] = []
-    for k in sorted(range(len(spots)), key=lambda k: spots[k]):
-        touching = [group for group in groups if any(_covers(spots[k], spots[other]) for other in group)]
-        groups = [group for group in groups if group not in touching] + [[k, *(each for g in touching for each in g)]]
+    groups = [[k] for k in sorted(range(len(spots)), key=lambda k: spots[k])]
     found = list(spots)
-    for group in groups:
-        wanted = [spots[k][0] for k in group]
-        # A crowd moves no further than half a mark each, so that all of it stays near its values.
-        placed = svg.spread(wanted, _MARK if len(group) <= _FEW else _MARK / 2, -math.inf, math.inf)
-        shift = (sum(placed) - sum(wanted)) / len(group)
-        for k, x in zip(group, placed, strict=True):
-            found[k] = (x - shift, spots[k][1])
+    while touching := [(a, b) for a, b in itertools.combinations(groups, 2) if _touch(a, b, found)]:
+        one, other = touching[0]
+        groups = [group for group in groups if group not in (one, other)]
+        groups.append(sorted(one + other, key=lambda k: spots[k]))
+        _side_by_side(groups[-1], spots, found)
     return found
+
+
+def _touch(one: Sequence[int], other: Sequence[int], found: Sequence[tuple[float, float]]) -> bool:
+    return any(_covers(found[j], found[k]) for j in one for k in other)
+
+
+def _side_by_side(group: Sequence[int], spots: Sequence[tuple[float, float]], found: list[tuple[float, float]]) -> None:
+    """Place the marks of a group around the middle of their values."""
+    wanted = [spots[k][0] for k in group]
+    # A crowd moves no further than half a mark each, so that all of it stays near its values.
+    placed = svg.spread(wanted, _MARK if len(group) <= _FEW else _MARK / 2, -math.inf, math.inf)
+    shift = (sum(placed) - sum(wanted)) / len(group)
+    for k, x in zip(group, placed, strict=True):
+        found[k] = (x - shift, spots[k][1])
 
 
 _MARK, _FEW = 12.0, 4
