@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts.check.fault_lab import Disturbance, Ended, Trial, Window
-from scripts.check.faults import _positions, _row
+from scripts.check.fault_lab import Disturbance, Ended, Trial, Window, positions
+from scripts.check.faults import _row
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,9 +34,9 @@ def test_kills_inside_windows_leave_no_trace() -> None:
 
 def test_kills_are_spread_over_a_window() -> None:
     """From its first call to its last but few; a window without calls has none."""
-    assert _positions(100, 4) == [1, 26, 51, 76]
-    assert _positions(2, 4) == [1, 1, 2, 2]
-    assert _positions(0, 4) == []
+    assert positions(100, 4) == [1, 26, 51, 76]
+    assert positions(2, 4) == [1, 1, 2, 2]
+    assert positions(0, 4) == []
 
 
 def test_a_fault_that_does_not_land_or_ends_badly_is_counted() -> None:

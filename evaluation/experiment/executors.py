@@ -6,7 +6,8 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor as Pool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -99,29 +100,44 @@ class Processes:
         if len(tasks) < 2 or self.workers < 2:
             yield from Serial().map(work, tasks)
             return
-        from concurrent.futures import as_completed
+        left = deque(tasks)
+        while left:
+            # The pool cannot say whose worker died: what was under way is tried again, each in a pool of its own.
+            for task in (yield from self._share(work, left)):
+                yield _alone(work, task)
+
+    def _share(self, work: Callable[[Any], Any], left: deque[Any]) -> Generator[Outcome[Any, Any], None, list[Any]]:
+        """Yield outcomes until all tasks are taken or a worker dies; return those that were under way then."""
+        from concurrent.futures import FIRST_COMPLETED, wait
         from concurrent.futures.process import BrokenProcessPool
 
-        left = list(tasks)
+        under_way: dict[Any, Any] = {}
         try:
-            with _uninterrupted():
-                self._pool = self._pool or _start_pool(self.workers)
-                futures = {self._pool.submit(attempt, work, task): task for task in tasks}
-            for future in as_completed(futures):
-                outcome = future.result()
-                left.remove(futures[future])
-                yield outcome
+            while left or under_way:
+                with _uninterrupted():
+                    self._pool = self._pool or _start_pool(self.workers)
+                    while left and len(under_way) < 2 * self.workers:
+                        future = self._pool.submit(attempt, work, left[0])
+                        under_way[future] = left.popleft()
+                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    outcome = future.result()
+                    del under_way[future]
+                    yield outcome
         except BrokenProcessPool:
             self._pool = None
-        # The pool cannot say whose worker died, so what is left is tried again, each in a pool of its own.
-        for task in left:
-            with _start_pool(1) as pool:
-                try:
-                    with _uninterrupted():
-                        future = pool.submit(attempt, work, task)
-                    yield future.result()
-                except BrokenProcessPool:
-                    yield Outcome(task, None, "the worker process died (out of memory?)")
+        return list(under_way.values())
+
+
+def _alone(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa: ANN401 - any task
+    from concurrent.futures.process import BrokenProcessPool
+
+    with _start_pool(1) as pool:
+        try:
+            with _uninterrupted():
+                future = pool.submit(attempt, work, task)
+            return future.result()
+        except BrokenProcessPool:
+            return Outcome(task, None, "the worker process died (out of memory?)")
 
 
 def make_executor(engine: str, workers: int | None) -> Executor:

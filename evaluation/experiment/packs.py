@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import mmap
@@ -87,10 +88,10 @@ class Packs:
         self._packs = [*self._open(), *self._store.read_all(self._stage, read_pack, new)]
 
     def add(self, records: Mapping[bytes, bytes]) -> None:
-        """Keep these records as one entry."""
+        """Keep these records as one entry, until they are merged."""
         if not records:
             return
-        pack = self._put(records)
+        pack = self._put(records, lasting=False)
         if self._packs is not None and pack is not None:
             self._packs.append(pack)
 
@@ -121,7 +122,7 @@ class Packs:
                 key = bytes(pack.keys[place]).ljust(_KEY.itemsize, b"\0")
                 records[key] = pack.record(place)
                 days[key] = max(used[place], days.get(key, 0))
-        made = self._put(records) if records else None
+        made = self._put(records, lasting=True) if records else None
         if made is not None:
             write_days(made.folder, np.array([days[key] for key in sorted(records)]))
         elif records:
@@ -131,11 +132,12 @@ class Packs:
                 self._store.remove(pack.folder)
         self._packs = None
 
-    def _put(self, records: Mapping[bytes, bytes]) -> Pack | None:
+    def _put(self, records: Mapping[bytes, bytes], *, lasting: bool) -> Pack | None:
         keys = sorted(records)
         names = hashlib.sha256(b"".join(keys)).hexdigest()[:32]
         key = StageKey(self._stage, {**self._inputs, "files": names})
-        self._store.put(key, lambda folder: _write(folder, keys, [records[name] for name in keys]))
+        write = functools.partial(_write, keys=keys, records=[records[name] for name in keys])
+        self._store.put(key, write, lasting=lasting)
         return self._store.get(key, read_pack)
 
     def _open(self) -> Iterator[Pack]:

@@ -232,6 +232,8 @@ def _count(session: Session, cells: Sequence[CellKey], executor: Executor, progr
             broken[outcome.task[:2]] = outcome.error
         else:
             made[outcome.task] = outcome.value
+    if fresh:
+        session.file_words.merge()  # every worker opens what all of them have counted
     for pair in fresh:
         if pair not in broken:
             stages.save_counted(session, *pair, [made.pop(block) for block in blocks[pair]])

@@ -243,7 +243,7 @@ def search_block(session: Session, block: SearchBlock) -> SearchedPart:
     if block.of == 1:
         return make()
     key = part_key(session.retrieve_key(cell), block.files)
-    return _stored(session.store, key, make=make, save=save_part, load=load_part)
+    return _stored(session.store, key, make=make, save=save_part, load=load_part, lasting=False)
 
 
 def retrieve(session: Session, cell: CellKey, *, blocks: Sequence[SearchBlock] = ()) -> Retrieved:
@@ -339,11 +339,17 @@ def _load_scores(folder: Path) -> CellScores:
 
 
 def _stored(
-    store: Store, key: StageKey, *, make: Callable[[], T], save: Callable[[T, Path], None], load: Callable[[Path], T]
+    store: Store,
+    key: StageKey,
+    *,
+    make: Callable[[], T],
+    save: Callable[[T, Path], None],
+    load: Callable[[Path], T],
+    lasting: bool = True,
 ) -> T:
     found = store.get(key, load)
     if found is not None:
         return found
     made = make()
-    store.put(key, lambda folder: save(made, folder))
+    store.put(key, lambda folder: save(made, folder), lasting=lasting)
     return made

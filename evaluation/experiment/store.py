@@ -130,15 +130,19 @@ class Store:
         with contextlib.suppress(PermissionError, FileNotFoundError):  # others fill the store, and prune it
             os.utime(folder)
 
-    def put(self, key: StageKey, write: Callable[[Path], None]) -> None:
-        """Write the entry under a temporary name and move it into place; the first writer wins."""
+    def put(self, key: StageKey, write: Callable[[Path], None], *, lasting: bool = True) -> None:
+        """Write the entry under a temporary name and move it into place; the first writer wins.
+
+        One that is soon joined to others need not be ``lasting``: it survives a kill, as all do, and is not forced onto
+        the disk, which takes longer than making it. If power fails, its checksums tell, and it is made again.
+        """
         home, draft = self.root / key.stage, self.draft(key.stage)
         try:
             write(draft)
             sums = {file.name: checksum(file) for file in sorted(draft.iterdir())}
             manifest = {"version": 1, "stage": key.stage, "inputs": key.inputs, "files": sums}
             (draft / _MANIFEST).write_text(json.dumps(manifest, indent=1, default=str), "utf-8")
-            for file in draft.iterdir():
+            for file in draft.iterdir() if lasting else ():
                 sync(file)
             share(draft)
             try:
@@ -147,7 +151,8 @@ class Store:
                 if not self.has(key):  # what is in the way is no entry of this key
                     _remove(self.folder(key))
                     draft.rename(self.folder(key))
-            sync(home)
+            if lasting:
+                sync(home)
         except OSError as error:
             raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
         finally:

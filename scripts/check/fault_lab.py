@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import io
 import json
@@ -11,7 +12,7 @@ import resource
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
@@ -79,13 +80,15 @@ class Limits(NamedTuple):
     user: int | None = None
 
 
-def make_experiment(root: Path) -> None:
-    """Write a repository of some files, its annotations, and an experiment with a history."""
+def make_experiment(root: Path, *, copies: int = 1) -> None:
+    """Write a repository of some files, each so many times as long, its annotations, and an experiment."""
     code = root / "code"
     code.mkdir(parents=True)
     rows = []
     for word in _WORDS:
-        (code / f"{word}.py").write_text(_MODULE.format(word=word, title=word.title()), "utf-8")
+        names = [word, *(f"{word}_{number}" for number in range(1, copies))]
+        text = "".join(_MODULE.format(word=name, title=name.title()) for name in names)
+        (code / f"{word}.py").write_text(text, "utf-8")
         for number, (first, last) in enumerate(((4, 10), (13, 19)), start=1):
             row = {"query_id": f"{word}{number}", "query": f"{('make', 'sell')[number - 1]} the {word}", "repo": "code"}
             rows.append({**row, "file": f"{word}.py", "start_line": first, "end_line": last, "relevance": 1})
@@ -117,20 +120,43 @@ def run(
     modules: Path | None = None,
 ) -> Ended:
     """Run `chunkbench` once, in a fork of this process, and return how it ended; ``modules`` gets what it imported."""
+    return start(arguments, cache=cache, disturbance=disturbance, limits=limits, modules=modules).end()
+
+
+class Started(NamedTuple):
+    """A run that is under way."""
+
+    pid: int
+    pipes: list[tuple[int, int]]
+
+    def end(self) -> Ended:
+        """Wait for it, and return how it ended."""
+        _, status = os.waitpid(self.pid, 0)
+        texts = []
+        for hear, _ in self.pipes:
+            os.set_blocking(hear, False)  # what a killed run has started may hold the other end
+            with open(hear, "rb") as said:  # noqa: PTH123 - a descriptor, not a path
+                texts.append((said.read() or b"").decode("utf-8", "replace"))
+        out, err, calls = texts
+        return Ended(os.waitstatus_to_exitcode(status), err, out, int(calls.rpartition(" ")[2] or 0))
+
+
+def start(
+    arguments: Sequence[object],
+    *,
+    cache: Path,
+    disturbance: Disturbance | None = None,
+    limits: Limits | None = None,
+    modules: Path | None = None,
+) -> Started:
+    """Begin what `run` waits for."""
     pipes = [os.pipe() for _ in range(3)]
     child = os.fork()
     if not child:
         _become(list(map(str, arguments)), cache, disturbance, limits or Limits(), [say for _, say in pipes], modules)
-    texts = []
     for _, say in pipes:
         os.close(say)
-    _, status = os.waitpid(child, 0)
-    for hear, _ in pipes:
-        os.set_blocking(hear, False)  # what a killed run has started may hold the other end
-        with open(hear, "rb") as said:  # noqa: PTH123 - a descriptor, not a path
-            texts.append((said.read() or b"").decode("utf-8", "replace"))
-    out, err, calls = texts
-    return Ended(os.waitstatus_to_exitcode(status), err, out, int(calls.rpartition(" ")[2] or 0))
+    return Started(child, pipes)
 
 
 def _become(  # noqa: PLR0917 - what a fork inherits
@@ -243,21 +269,31 @@ class Trial(NamedTuple):
 class Lab:
     """An experiment, its undisturbed results, and copies of it to be disturbed."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *, copies: int = 1, jobs: int = 1) -> None:
         self.home = home
-        self.number = 0
-        make_experiment(home)
+        self.number, self.jobs = 0, 1
+        make_experiment(home, copies=copies)
+        if jobs == 1:
+            self._load(home)
+        self.calm = self.compare(home / "calm")
+        self.expected = scores(home / "calm" / "out")
+        if self.calm.code or not self.expected:
+            raise RuntimeError(f"the undisturbed run fails: {self.calm.err}")
+        self.jobs = jobs
+        for _ in range(3 if jobs == 1 else 0):
+            self.night(home / "nights")
+
+    @functools.cached_property
+    def split(self) -> Lab:
+        """One whose repository is so large that its files, words and searches are divided, among two processes."""
+        return Lab(self.home / "split", copies=300, jobs=2)
+
+    def _load(self, home: Path) -> None:
         for number, arguments in enumerate(
             (("compare", home / "x.toml", "--out", home / "first"), ("nightly", home / "x.toml"))
         ):
             load_modules(arguments, cache=home / "first-cache", note=home / f"modules{number}")
         shutil.rmtree(home / "history")
-        self.calm = self.compare(home / "calm")
-        self.expected = scores(home / "calm" / "out")
-        if self.calm.code or not self.expected:
-            raise RuntimeError(f"the undisturbed run fails: {self.calm.err}")
-        for _ in range(3):
-            self.night(home / "nights")
 
     def place(self, template: str = "") -> Path:
         """Return a folder of its own, empty or a copy."""
@@ -278,8 +314,12 @@ class Lab:
     ) -> Ended:
         """Run the comparison into a folder."""
         place.mkdir(exist_ok=True)
-        arguments = ("compare", self.home / "x.toml", "--out", place / "out", "--quiet")
-        return run(arguments, cache=cache or place / "cache", disturbance=disturbance, limits=limits)
+        return run(self.arguments(place), cache=cache or place / "cache", disturbance=disturbance, limits=limits)
+
+    def arguments(self, place: Path) -> tuple[object, ...]:
+        """Return the comparison's command."""
+        several = ("--engine", "processes", "--jobs", self.jobs) if self.jobs > 1 else ()
+        return ("compare", self.home / "x.toml", "--out", place / "out", "--quiet", *several)
 
     def night(self, place: Path, disturbance: Disturbance | None = None) -> Ended:
         """Run a night; the history is in the folder."""
@@ -310,3 +350,28 @@ def last_line(text: str) -> str:
     """Return the last thing that was said."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     return lines[-1][:200] if lines else "nothing said"
+
+
+def kill() -> None:
+    """End this process as a power cut would."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def nothing() -> None:
+    """Do nothing: for counting."""
+
+
+def positions(calls: int, kills: int) -> list[int]:
+    """Return calls spread over the window; where it has fewer, each more than once."""
+    if not calls:
+        return []
+    return [1 + number * calls // kills for number in range(kills)]
+
+
+def compare_kills(lab: Lab, window: Window, act: Callable[[], None], kills: int) -> Iterator[Trial]:
+    """Yield a comparison that is disturbed at each of some calls inside the window, and given again."""
+    calls = lab.compare(lab.place(), Disturbance(window, 0, nothing)).calls
+    for at in positions(calls, kills):
+        place = lab.place()
+        ended = lab.compare(place, Disturbance(window, at, act))
+        yield Trial(ended.code < 0, ended, as_calm(lab, place))

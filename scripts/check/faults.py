@@ -22,7 +22,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from scripts.check.fault_lab import Disturbance, Ended, Lab, Limits, Trial, Window, as_calm, last_line, run, scores
+from scripts.check.fault_lab import (
+    Disturbance,
+    Ended,
+    Lab,
+    Limits,
+    Trial,
+    Window,
+    as_calm,
+    compare_kills,
+    kill,
+    last_line,
+    nothing,
+    positions,
+    run,
+    scores,
+)
+from scripts.check.split_faults import lost_workers, split_kills, two_runs
 
 if TYPE_CHECKING:
     from evaluation.history.folder import History
@@ -61,15 +77,6 @@ class Row(NamedTuple):
     wrong: tuple[str, ...]
 
 
-def kill() -> None:
-    """End this process as a power cut would."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _nothing() -> None:
-    """Do nothing: for counting."""
-
-
 @click.command()
 @click.option("--kills", default=20, show_default=True, type=click.IntRange(min=1), help="Kills inside each window.")
 @click.option("--only", multiple=True, help="Only faults whose name holds this; repeatable.")
@@ -101,14 +108,18 @@ def command(*, kills: int, only: tuple[str, ...], as_json: bool) -> None:
 def faults(lab: Lab, kills: int) -> Iterator[tuple[str, Iterator[Trial]]]:
     """Yield each fault with its trials, which run as they are asked for."""
     for window in COMPARE:
-        yield f"kill in compare: {window.name}", _compare_kills(lab, window, kill, kills)
+        yield f"kill in compare: {window.name}", compare_kills(lab, window, kill, kills)
+    yield "kill in a split stage", split_kills(lab, kills)
+    yield "a worker killed in a split stage", lost_workers(lab, kills)
+    yield "full disk in a split stage", _full_disk(lab, split=True)
+    yield "two runs on one cache", two_runs(lab)
     for window in NIGHTLY:
         yield f"kill in {window.name}", _night_kills(lab, window, kills)
     yield "kill in accept", _history_kills(lab, ACCEPT, ("accept", "3", "--why", "better"), kills)
     yield "kill in history prune", _history_kills(lab, HISTORY_PRUNE, ("prune", "--keep", "1"), kills)
     for window, verb in ((CACHE_PRUNE, ("prune", "--days", "0")), (CACHE_CLEAR, ("clear",))):
         yield f"kill in {window.name}", _cache_kills(lab, window, verb, kills)
-    yield "SIGTERM in compare: store", _compare_kills(lab, COMPARE[0], _terminate, kills)
+    yield "SIGTERM in compare: store", compare_kills(lab, COMPARE[0], _terminate, kills)
     yield "entries deleted while a run reads them", _robbed(lab, _delete, kills)
     yield "cache cleared while a run goes", _robbed(lab, _clear_beside, kills)
     yield "cache pruned while a run goes", _robbed(lab, _prune_beside, kills)
@@ -135,24 +146,9 @@ def _line(row: Row) -> str:
     return f"{row.fault:42} landed {row.landed:3} of {row.tries:3}  same {row.same:3}  said {row.said:3}{first}"
 
 
-def _positions(calls: int, kills: int) -> list[int]:
-    """Return calls spread over the window; where it has fewer, each more than once."""
-    if not calls:
-        return []
-    return [1 + number * calls // kills for number in range(kills)]
-
-
-def _compare_kills(lab: Lab, window: Window, act: Callable[[], None], kills: int) -> Iterator[Trial]:
-    calls = lab.compare(lab.place(), Disturbance(window, 0, _nothing)).calls
-    for at in _positions(calls, kills):
-        place = lab.place()
-        ended = lab.compare(place, Disturbance(window, at, act))
-        yield Trial(ended.code < 0, ended, as_calm(lab, place))
-
-
 def _night_kills(lab: Lab, window: Window, kills: int) -> Iterator[Trial]:
-    calls = lab.night(lab.place("nights"), Disturbance(window, 0, _nothing)).calls
-    for at in _positions(calls, kills):
+    calls = lab.night(lab.place("nights"), Disturbance(window, 0, nothing)).calls
+    for at in positions(calls, kills):
         place = lab.place("nights")
         ended = lab.night(place, Disturbance(window, at, kill))
         yield Trial(ended.code < 0, ended, _next_night(lab, place))
@@ -202,9 +198,9 @@ def _history_kills(lab: Lab, window: Window, verb: tuple[str, ...], kills: int) 
         return history.numbers(), [given.run for given in acceptances(history).given]
 
     calm = lab.place("nights")
-    calls = lab.history(calm, *verb, disturbance=Disturbance(window, 0, _nothing)).calls
+    calls = lab.history(calm, *verb, disturbance=Disturbance(window, 0, nothing)).calls
     before, after = state(lab.home / "nights"), state(calm)
-    for at in _positions(calls, kills):
+    for at in positions(calls, kills):
         place = lab.place("nights")
         ended = lab.history(place, *verb, disturbance=Disturbance(window, at, kill))
         wrong = _verified(lab, place)
@@ -217,8 +213,8 @@ def _history_kills(lab: Lab, window: Window, verb: tuple[str, ...], kills: int) 
 
 
 def _cache_kills(lab: Lab, window: Window, verb: tuple[str, ...], kills: int) -> Iterator[Trial]:
-    calls = _cache(lab.place("calm"), verb, Disturbance(window, 0, _nothing)).calls
-    for at in _positions(calls, kills):
+    calls = _cache(lab.place("calm"), verb, Disturbance(window, 0, nothing)).calls
+    for at in positions(calls, kills):
         place = lab.place("calm")
         ended = _cache(place, verb, Disturbance(window, at, kill))
         shutil.rmtree(place / "out")
@@ -263,8 +259,8 @@ def _robbed(lab: Lab, act: Callable[[], None], kills: int) -> Iterator[Trial]:
     """Take entries away while a run that has all of them reads."""
     calm = lab.place("calm")
     shutil.rmtree(calm / "out")
-    calls = lab.compare(calm, Disturbance(READING, 0, _nothing)).calls
-    for at in _positions(calls, kills):
+    calls = lab.compare(calm, Disturbance(READING, 0, nothing)).calls
+    for at in positions(calls, kills):
         place = lab.place("calm")
         shutil.rmtree(place / "out")
         ended = lab.compare(place, Disturbance(READING, at, act))
@@ -284,9 +280,10 @@ def _starved(lab: Lab, shortages: list[Limits]) -> Iterator[Trial]:
         yield Trial(landed=True, ended=ended, wrong=wrong or as_calm(lab, place))
 
 
-def _full_disk(lab: Lab) -> Iterator[Trial]:
+def _full_disk(lab: Lab, *, split: bool = False) -> Iterator[Trial]:
     """Give cache and results a disk of a few pages; where none can be mounted, there is no trial."""
-    for pages in (1, 4, 10, 20, 40, 60, 80):
+    lab = lab.split if split else lab
+    for pages in (1, 4, 10, 20, 40, 60, 80) if not split else (4, 60, 200, 400, 800, 1_200, 1_600):
         place = lab.place()
         if not _mounted("-t", "tmpfs", "-o", f"size={pages * 4}k,mode=755", "none", str(place)):
             return
