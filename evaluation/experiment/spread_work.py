@@ -19,7 +19,7 @@ from evaluation.experiment.executors import Executor
 from evaluation.experiment.packs import Packs, file_key
 from evaluation.experiment.store import Store
 
-_PORTIONS, _SMALLEST = 64, 8
+_PORTIONS, _SMALLEST = 128, 8
 """Tasks that a repository becomes, and files that one has at least."""
 _FEW = 32
 """Portions with new files after which this process does not look any further for those that have none."""

@@ -189,14 +189,27 @@ def _workers(*, on_ray: bool) -> Iterator[dict[str, Executor]]:
     if not on_ray:
         yield executors
     else:
-        with _two_nodes():
+        with two_nodes():
             yield executors | {"two": Ray()}
     for executor in executors.values():
         executor.close()
 
 
+class Nodes(NamedTuple):
+    """A Ray cluster of two nodes."""
+
+    cluster: Any
+    room: dict[str, int]
+
+    def lose_one(self) -> None:
+        """Remove the node that was added last, with what it is at, and let another one join."""
+        self.cluster.remove_node(self.cluster.list_all_nodes[-1])
+        self.cluster.add_node(**self.room)
+
+
 @contextmanager
-def _two_nodes() -> Iterator[None]:
+def two_nodes() -> Iterator[Nodes]:
+    """Run a cluster on this machine until the block ends."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -205,7 +218,7 @@ def _two_nodes() -> Iterator[None]:
     cluster.add_node(**room)
     ray.init(address=cluster.address, logging_level="error", log_to_driver=False)
     try:
-        yield
+        yield Nodes(cluster, room)
     finally:
         ray.shutdown()
         cluster.shutdown()
@@ -220,8 +233,8 @@ def gain(work: Work, corpus: Corpus, executors: Mapping[str, Executor]) -> dict[
     seconds = dict.fromkeys(executors, math.inf)
     paths = dict.fromkeys(executors, math.inf)
     for number, (name, executor) in itertools.product(range(ROUNDS + 1), executors.items()):
-        # The first round is a small one, for the workers to start and import.
-        chosen = corpus if number else corpus._replace(paths=corpus.paths[: 4 * PARTS])
+        # The first round is a smaller one, for the workers to start and import what each stage needs.
+        chosen = corpus if number else corpus._replace(paths=corpus.paths[: max(4 * PARTS, len(corpus.paths) // 4)])
         with tempfile.TemporaryDirectory() as cache:
             timed = work(chosen, executor, Path(cache))
             began, here, there = time.perf_counter(), time.process_time(), _processor_times()
