@@ -203,7 +203,7 @@ class Nodes(NamedTuple):
 
     def lose_one(self) -> None:
         """Remove the node that was added last, with what it is at, and let another one join."""
-        self.cluster.remove_node(self.cluster.list_all_nodes[-1])
+        self.cluster.remove_node(self.cluster.list_all_nodes()[-1])
         self.cluster.add_node(**self.room)
 
 
