@@ -24,7 +24,8 @@ from scripts.check.fault_lab import (
     start,
 )
 
-SPLIT = Window("split stage", "experiment/executors.py", "map")
+SPLIT = Window("split stage", "experiment/executors.py", "_share")
+"""Open only while other processes have tasks: a single one is done in this process."""
 NO_WORKER = 77
 """How a run ends that was to lose a worker when it had none."""
 
