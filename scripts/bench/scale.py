@@ -243,8 +243,10 @@ def gain(work: Work, corpus: Corpus, executors: Mapping[str, Executor]) -> dict[
                 seconds[name] = min(seconds[name], time.perf_counter() - began)
                 busy = [spent - there.get(pid, 0.0) for pid, spent in _processor_times().items()]
                 paths[name] = min(paths[name], time.process_time() - here + max(busy, default=0.0))
-    ratios = {"ratio": seconds["one"] / seconds["two"], "path_ratio": paths["one"] / paths["two"]}
-    return {**seconds, **ratios, "path_one": paths["one"], "path_two": paths["two"]}
+    found = {**seconds, "ratio": seconds["one"] / seconds["two"]}
+    if isinstance(executors["two"], Ray):
+        return found  # its workers are no children of this process, and what they used is not known here
+    return {**found, "path_ratio": paths["one"] / paths["two"], "path_one": paths["one"], "path_two": paths["two"]}
 
 
 def _processor_times() -> dict[int, float]:
