@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pty
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from conftest import Command
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
 from ground_truth.annotations import read_rows
@@ -61,6 +65,43 @@ def test_places_are_proposed_by_distinctive_words(
     assert best[0][:3] == place
     assert evidence <= set(best[0].evidence)
     assert [one.score for one in best] == sorted((one.score for one in best), reverse=True)
+
+
+PLAIN = ("alpha", "gamma", "kilo", "zulu")
+"""Words that have no ending to take off."""
+PATHS = {"kilo.py": ("kilo",), "lib/other.py": ("lib", "other"), "tests/zulu.py": ("test", "zulu"), "x.py": ("x",)}
+"""Paths and their words."""
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(sorted(PATHS)), st.lists(st.sampled_from(PLAIN), min_size=1, max_size=9), min_size=1
+    ),
+    st.dictionaries(st.sampled_from(PLAIN), st.booleans(), min_size=1),
+)
+def test_places_are_ranked_as_the_formula_of_bm25_says(files: dict[str, list[str]], asked: dict[str, bool]) -> None:
+    """Words of path and first line count three times more, words in backticks twice, and a test's score 0.7."""
+    found = Proposals.of(Texts("r", {path: "\n".join(words) + "\n" for path, words in files.items()})).best(
+        " ".join(f"`{word}`" if spelled else word for word, spelled in asked.items()), count=9
+    )
+    counts = {path: Counter(words) + Counter([*PATHS[path], words[0]] * 3) for path, words in files.items()}
+    mean = sum(each.total() for each in counts.values()) / len(counts)
+    holding = {word: sum(word in each for each in counts.values()) for word in asked}
+    rarity = {word: math.log(1 + (len(counts) - held + 0.5) / (held + 0.5)) for word, held in holding.items()}
+    expected = {}
+    for path, each in counts.items():
+        length = 1.2 * (1 - 0.75 + 0.75 * each.total() / mean)
+        parts = [
+            (1 + spelled) * rarity[word] * each[word] * 2.2 / (each[word] + length) for word, spelled in asked.items()
+        ]
+        if any(parts):
+            expected[path] = sum(parts) * (0.7 if path.startswith("tests/") else 1)
+    assert {place.path: place.score for place in found} == pytest.approx(expected, abs=0.00051)
+    assert [place.path for place in found] == sorted(expected, key=lambda path: (-round(expected[path], 9), path))
+    for place in found:
+        weights = [(1 + asked[word]) * rarity[word] for word in place.evidence]
+        assert weights == sorted(weights, reverse=True)
+        assert set(place.evidence) == {word for word in asked if word in counts[place.path]}
 
 
 def test_blank_lines_around_a_place_are_not_proposed() -> None:

@@ -64,6 +64,17 @@ def test_lines_that_moved_are_found_by_what_encloses_them() -> None:
     assert swapped.split("\n")[found.first - 2] == "class Store:"
 
 
+@given(st.lists(st.booleans(), min_size=1, max_size=30), st.integers(1, 40))
+def test_of_equal_lines_in_equal_surroundings_the_nearest_is_taken(copies: list[bool], first: int) -> None:
+    """At the top of a file nothing encloses a line: only the distance is left, and the earlier of two equal ones."""
+    text = "".join("close(everything)\n" if copy else "pass\n" for copy in copies)
+    places = [line for line, copy in enumerate(copies, 1) if copy]
+    found = follow(Marked("store.py", first, first, "close(everything)", ""), store_py=text)
+    if places:
+        assert found.first == min(places, key=lambda line: (abs(line - first), line))
+        assert found.fate == ("unchanged" if first in places else "moved")
+
+
 def test_lines_that_moved_to_another_file_are_found_where_that_says_something() -> None:
     """A text of its own is found anywhere; a short one, or one in several files, is not taken for the same."""
     write = mark(9, 11)

@@ -6,6 +6,7 @@ import ast
 import pickle
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from evaluation.experiment.loaded_dataset import load_dataset
 from ground_truth.datasets.installed import Installed
 from ground_truth.miners.definitions import hidden_docstrings
 from ground_truth.miners.docstrings import mine_docstrings
+from ground_truth.miners.mixed import mine_code
 from ground_truth.miners.query_text import is_aside, query_text, unfit
+from ground_truth.texts import Texts
 from ground_truth.types import Dataset
 
 SOURCE = textwrap.dedent(
@@ -128,6 +131,35 @@ def test_the_seed_decides_the_draw_and_nothing_else(tmp_path: Path) -> None:
     assert draw(4, 1) < draw(6, 1)
     assert draw(4, 1) != draw(4, 2)
     assert mine_docstrings(folder, limit=4).dropped["over the cap"] == 6
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 6, 9, 50])
+def test_both_kinds_are_asked_in_equal_parts_and_counted_by_language(limit: int) -> None:
+    """What one kind cannot give, the other does; each language's count is that of its queries, of both kinds."""
+    words = "alpha beta gamma delta epsilon zeta eta".split()
+    documented = "".join(
+        f'def f{word}(x):\n    """Compute the {word} angle of a triangle."""\n    y = {word}(x)\n    y += {word}\n'
+        f"    z = y - {word}\n    return z\n\n\n"
+        for word in words[:5]
+    )
+    commented = "".join(
+        f"func f{word}(x int) int {{\n\t// Normalise the {word} rows before they are merged.\n\ty := {word}(x)\n"
+        f"\ty += {word}\n\treturn y\n}}\n\n// G{word} computes the {word} part of a number.\n"
+        f"func G{word}(x int) int {{\n\ty := {word}.of(x)\n\ty -= {word}\n\treturn y - {word}\n}}\n\n"
+        for word in words[5:]
+    )
+    texts = Texts("r", {"a.py": documented, "b.go": f"package b\n\n{commented}"})
+    mined = mine_code(texts, ("docstrings", "comments"), limit=limit)
+    kinds = Counter(query.kind for query in mined.queries)
+    # Five docstrings and two doc comments against two comments.
+    comments = min(2, limit // 2)
+    assert (kinds["comments"], kinds["docstrings"]) == (comments, min(7, limit - comments))
+    asked = Counter(note.path for note in mined.annotations)
+    python, go = mined.languages["python"], mined.languages["go"]
+    assert (python.queries, go.queries) == (asked["a.py"], asked["b.go"])
+    assert (python.candidates, go.candidates) == (5, 4)
+    assert python.code_bytes == len(documented)
+    assert mined.dropped["over the cap"] == 9 - len(mined.queries)
 
 
 ONE = 'def {0}(x):\n    """{1}"""\n    y = x + {2}\n    y += 1\n    y *= {2}\n    return y\n'

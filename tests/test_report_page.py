@@ -31,6 +31,7 @@ from evaluation.report.measure_properties import property_table
 from evaluation.report.overview import overview
 from evaluation.report.page import page
 from evaluation.report.view import views
+from evaluation.results.comparisons import with_statistics
 from evaluation.results.folder import read_results, write_results
 from evaluation.results.types import FilePlace, HiddenPart, Results
 
@@ -236,6 +237,49 @@ def test_the_overview_has_a_mean_for_every_setting_kind_and_language() -> None:
         assert sum(weights) == len(queries)
     text = page(results)
     assert text.count('href="#setting-2"') >= 5 * len(table.rows)
+
+
+@pytest.mark.parametrize("headline", ["naurc@4000tok", "redundancy@4000tok"])
+def test_the_overview_is_in_the_order_of_mean_places(headline: str) -> None:
+    """A chunker that failed in a setting stands last there; the best of a column has the deepest shade."""
+    results = simulated_results(retrievers=("dense", "bm25"), headline=headline, edges=(0.3, 0.0, 0.05, -0.1))
+    cells = [
+        dataclasses.replace(cell, status="failed") if k == 4 else cell  # the first chunker with bm25
+        for k, cell in enumerate(results.cells)
+    ]
+    table = overview(results, views(with_statistics(dataclasses.replace(results, cells=tuple(cells)))))
+    assert table is not None
+    whole = [k for k, column in enumerate(table.columns) if column.group == "all queries"]
+    sign = 1 if headline.startswith("redundancy") else -1
+    places: dict[str, list[int]] = {}
+    for k in whole:
+        known = {row.chunker: sign * value for row in table.rows if (value := row.entries[k].value) is not None}
+        for row in table.rows:
+            mine = known.get(row.chunker)
+            before = [other for other in known.values() if mine is None or other < mine]
+            places.setdefault(row.chunker, []).append(len(before))
+    assert [row.chunker for row in table.rows] == sorted(places, key=lambda name: (sum(places[name]), name))
+    for k in range(len(table.columns)):
+        entries = [row.entries[k] for row in table.rows if row.entries[k].value is not None]
+        best = min(entries, key=lambda entry: sign * (entry.value or 0.0))
+        reach = max(0.1, *(abs((entry.value or 0.0) - (best.value or 0.0)) for entry in entries))
+        for entry in entries:
+            assert entry.best == (entry.value == best.value)
+            assert entry.shade == round(7 * (1 - abs((entry.value or 0.0) - (best.value or 0.0)) / reach))
+
+
+def test_a_run_with_many_kinds_shows_the_largest_in_the_overview() -> None:
+    """Twelve of fourteen have columns, and the page can say how many have none."""
+    results = simulated_results(queries=128)
+    names = [f"kind {min(k % 16, 13):02}" for k in range(len(results.queries))]
+    queries = tuple(dataclasses.replace(query, kind=name) for query, name in zip(results.queries, names, strict=True))
+    results = dataclasses.replace(results, queries=queries)
+    table = overview(results, views(results))
+    assert table is not None
+    kinds = [column for column in table.columns if column.group == "kind"]
+    assert [column.queries for column in kinds] == [24, *[8] * 11]
+    assert kinds[0].name == "kind 13"
+    assert table.left_out == 2
 
 
 def test_a_term_is_explained_where_it_stands() -> None:

@@ -67,7 +67,7 @@ ROOMS = {
         "compare stage_keys span_* tools row_places cost file_chunks search_* spread_work query_records hidden_text",
     ),
     "results": Room("evaluation/results/*.py", "results_* report_command compare history_folder"),
-    "report": Room("evaluation/report/**/*.py", "report_*", "thousand_queries"),
+    "report": Room("evaluation/report/**/*.py", "report_* cost hostile_text", "thousand_queries"),
     "recommend": Room("evaluation/recommend/*.py", "recommend_*"),
     "history": Room("evaluation/history/*.py", "history_* nightly_runs", "short_week trouble"),
 }
