@@ -22,6 +22,7 @@ from evaluation.experiment.run import make_scores
 from evaluation.experiment.session import Session
 from evaluation.types import CellKey
 from ground_truth.types import Annotation, Dataset, Query
+from indexing.found import Found
 from indexing.word_counts import WordCounter
 
 RETRIEVERS = ("bm25", "dense", "hybrid", "mmr", "dartboard", "dense:index=hnsw")
@@ -180,7 +181,9 @@ def test_a_run_that_was_cut_off_goes_on_with_the_parts_that_it_has(
     session = session_of(code, tmp_path / "cache", "one", "hybrid")
     (cell,) = session.cells
     blocks = stages.search_blocks(session, cell)
-    before = [stages.search_block(session, block).found for block in blocks[:3]]
+    before = [  # copies: what is found lies in the files of the store
+        [Found(*map(np.array, each)) for each in stages.search_block(session, block).found] for block in blocks[:3]
+    ]
     (broken, *_) = sorted((session.store.root / "search").glob("*/scores0.npy"))
     broken.write_bytes(b"rubbish")
     again = session_of(code, tmp_path / "cache", "one", "hybrid")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -25,6 +25,9 @@ from indexing.frequencies import Frequencies
 from indexing.types import Encoder, Hit, QueryBatch, Retriever, SearchSpace
 
 _NO_KEYS = text_keys([])
+
+QUERIES_AT_ONCE = 1_000
+"""Of a search and of what is put together from its parts: fifty thousand at once would take several GB."""
 
 
 @dataclass(frozen=True)
@@ -151,10 +154,10 @@ class _SpaceSearch:
         self.cost.index_seconds = counting + time.perf_counter() - began
         self.cost.retrieve_seconds = counting
         self.cost.index_bytes = sum(each.bytes for each in prepared)
-        rows = np.append(self.part.rows, -1)  # no hit stays no hit
+        rows = np.append(self.part.rows, -1).astype(np.int32)  # no hit stays no hit
         for each in prepared:
-            positions, scores = each.find(batch, depth=how.reach)
-            self.found.append(Found(rows[positions], scores))
+            some = (each.find(queries, depth=how.reach) for queries in _groups(batch))
+            self.found.append(_stacked([Found(rows[positions], scores) for positions, scores in some]))
         return lambda alone: [each.find(alone, depth=how.reach) for each in prepared]
 
     def _search_whole(self, space: SearchSpace, batch: QueryBatch) -> Callable[[QueryBatch], object] | None:
@@ -184,6 +187,13 @@ def _keys(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     return text_keys(noted()), lengths
 
 
+def _groups(batch: QueryBatch) -> Iterator[QueryBatch]:
+    """Yield some queries at a time, so that no table of all is made twice."""
+    for start in range(0, len(batch.texts), QUERIES_AT_ONCE):
+        some = slice(start, start + QUERIES_AT_ONCE)
+        yield QueryBatch(batch.texts[some], None if batch.vectors is None else batch.vectors[some])
+
+
 def _single(batch: QueryBatch, number: int) -> QueryBatch:
     vectors = None if batch.vectors is None else batch.vectors[number : number + 1]
     return QueryBatch([batch.texts[number]], vectors)
@@ -196,10 +206,20 @@ def _as_table(runs: Sequence[Sequence[Hit]], rows: np.ndarray, *, depth: int) ->
 
 def _stacked(parts: Sequence[Found]) -> Found:
     """Return what was found for several groups of queries, one under the other."""
-    wide = max((part.positions.shape[1] for part in parts), default=0)
-    rows = [(part.positions[row], part.scores[row]) for part in parts for row in range(len(part.positions))]
-    dtype = np.result_type(np.float32, *(part.scores.dtype for part in parts))
-    return table(rows, depth=wide, dtype=dtype)
+    if len(parts) == 1:
+        return parts[0]
+    shape = sum(len(part.positions) for part in parts), max((part.positions.shape[1] for part in parts), default=0)
+    whole = Found(
+        np.full(shape, -1, np.int32),
+        np.zeros(shape, np.result_type(np.float32, *(part.scores.dtype for part in parts))),
+    )
+    start = 0
+    for part in parts:
+        count, wide = part.positions.shape
+        whole.positions[start : start + count, :wide] = part.positions
+        whole.scores[start : start + count, :wide] = part.scores
+        start += count
+    return whole
 
 
 def _summed(costs: Sequence[PartCost]) -> PartCost:

@@ -14,7 +14,7 @@ import numpy as np
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.machine import machine
-from evaluation.experiment.part_search import Search, add_cost, queries_of
+from evaluation.experiment.part_search import QUERIES_AT_ONCE, Search, add_cost, queries_of
 from evaluation.experiment.ranking_depth import kept_ranks
 from evaluation.experiment.search_cost import MOST_SECONDS, header_tokens, time_alone
 from evaluation.experiment.searched_part import PartCost, SearchedPart
@@ -25,9 +25,6 @@ from indexing.embedding_cache import text_keys
 from indexing.exact import VectorsOf
 from indexing.found import Found
 from indexing.types import Hit, QueryBatch, Vectors
-
-_AT_ONCE = 1_000
-"""Queries whose rankings are made before they are cut to what is kept: each may have a thousand hits."""
 
 Ranking = Mapping[str, Sequence[Hit]]
 """query id → hits whose positions are rows of the chunk table."""
@@ -100,8 +97,8 @@ class _Join:
         """Yield each query's hits, whose positions are rows of the chunk table; those of some are made at a time."""
         found = [each for part in self._parts if (each := part.of(space)) is not None]
         batch = self._batch(asked)
-        for start in range(0, len(asked), _AT_ONCE):
-            some = slice(start, start + _AT_ONCE)
+        for start in range(0, len(asked), QUERIES_AT_ONCE):
+            some = slice(start, start + QUERIES_AT_ONCE)
             some_found = [[each.at(some) for each in searches] for searches in found]
             some_asked = QueryBatch(batch.texts[some], None if batch.vectors is None else batch.vectors[some])
             empty: list[list[Hit]] = [[] for _ in some_asked.texts]

@@ -243,7 +243,9 @@ def search_block(session: Session, block: SearchBlock) -> SearchedPart:
     if block.of == 1:
         return make()
     key = part_key(session.retrieve_key(cell), block.files)
-    return _stored(session.store, key, make=make, save=save_part, load=load_part, lasting=False)
+    made = _stored(session.store, key, make=make, save=save_part, load=load_part, lasting=False)
+    # What was written stays on the disk, so that all parts together take no memory.
+    return session.store.get(key, load_part) or made
 
 
 def retrieve(session: Session, cell: CellKey, *, blocks: Sequence[SearchBlock] = ()) -> Retrieved:
