@@ -295,7 +295,8 @@ def _full_disk(lab: Lab, *, split: bool = False) -> Iterator[Trial]:
             _mounted("-o", "remount,size=64m", str(place))
             yield Trial(landed=True, ended=ended, wrong=wrong or as_calm(lab, place))
         finally:
-            subprocess.run(["umount", str(place)], check=False)  # noqa: S603, S607 - the system's own
+            # A worker may still be ending in there.
+            subprocess.run(["umount", "--lazy", str(place)], check=False)  # noqa: S603, S607 - the system's own
 
 
 def _mounted(*arguments: str) -> bool:
