@@ -108,6 +108,17 @@ def test_the_verdict_follows_direction_and_size(measure: str, shift: float, verd
     assert found(now, night({KEY: SCORES}, measure=measure), measure=measure).verdict == verdict
 
 
+@pytest.mark.parametrize("mean", [0.5, 20.0, 4000.0])
+@pytest.mark.parametrize("part", [0.5, 2.0])
+def test_a_measure_in_a_unit_of_its_own_is_held_against_a_part_of_its_mean(mean: float, part: float) -> None:
+    """Whatever the unit, half the minimum effect is no change and twice as much is one."""
+    measure = "tokens_to_recall(0.5)"
+    before = night({KEY: np.full(60, mean)}, measure=measure)
+    now = night({KEY: np.full(60, mean * (1 + part * LIMITS.minimum_effect))}, measure=measure)
+    one = found(now, before, measure=measure)
+    assert one.verdict == ("regression" if part > 1 else "no change")
+
+
 def test_from_nothing_to_everything_is_a_change() -> None:
     """The whole range of a share is no special case, and a night without a change or a failure exits with 0."""
     nothing, everything = night({KEY: np.zeros(60)}), night({KEY: np.ones(60)})
@@ -270,6 +281,12 @@ def test_the_summary_names_the_regression_and_its_queries() -> None:
     assert r"[a \*bold\* \[link\](x) \| \<b\>](runs/00001/report.html#query=q7&a=cast)" in text
     assert "**regression**" in text
     assert night_json(one)["movers"][0]["query_id"] == "q7"
+    placed = tuple(mover._replace(place="src/a_b.py:3") for mover in one.movers[:1])
+    for those, said in ((placed, True), (one.movers, False)):
+        lines = night_markdown(dataclasses.replace(one, movers=those), links="").splitlines()
+        (line,) = [line for line in lines if "#query=q7" in line]
+        assert line.endswith(r" (src/a\_b.py:3)") is said
+        assert not line.endswith("()")
     assert night_json(one)["counts"]["regression"] == 1
 
 

@@ -10,11 +10,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from test_history_folder import store
+from test_history_gate import STAGES, record
 
 from chunkers.errors import UsageError
+from evaluation.history.comparison import limits_of
 from evaluation.history.folder import History
 from evaluation.history.lines import trend_lines
-from evaluation.history.trend import Note, Point, Series, check_measure, trends
+from evaluation.history.trend import Note, Point, Series, _quiet, check_measure, trends
 from evaluation.history.trend_figure import trend_figure
 from evaluation.history.trend_page import _figures
 from evaluation.report.figures.marks import marks
@@ -144,6 +146,34 @@ def test_lines_of_a_trend_fit_and_name_an_embedder_only_where_one_is_used(runs: 
     assert sum(long in line for line in lines) == 2
     shown = [line.split()[1] for line in lines if line.startswith("  cast")]
     assert shown == [rows[0].spark[-26:]] * 2
+
+
+@pytest.mark.parametrize("runs", [(2, 3), (2, 3, 4, 5), (2, 5), (3, 4)])
+@pytest.mark.parametrize("label", ["x", "accepted", "a longer word of what was changed"])
+def test_words_at_runs_do_not_touch(runs: tuple[int, ...], label: str) -> None:
+    """Each run has its line; its words stand on either side of it, beside those of no other run, inside the figure."""
+    markup = str(trend_figure(ROWS, MARKS, notes=[Note(run, label, "why") for run in runs]))
+    drawn = ET.fromstring(markup)  # noqa: S314 - our own drawing
+    assert sum("zero dashed" in each.get("class", "") for each in drawn.iter()) == len(runs)
+    words = [each for each in drawn.iter() if "halo" in each.get("class", "") and each.text == label]
+    lefts = [float(each.get("x", "")) - 6.5 * len(label) * (each.get("text-anchor") == "end") for each in words]
+    assert all(after - before >= 6.5 * len(label) for before, after in pairwise(sorted(lefts)))
+    edge = max(float(each.get("x2", "0")) for each in drawn.iter() if each.get("class") == "grid")
+    assert all(0 <= left <= edge - 6.5 * len(label) for left in lefts)
+    assert len(words) == len(runs) or len(label) > 8
+
+
+@pytest.mark.parametrize(("measure", "least"), [("ndcg@10", 0.01), ("tokens_to_recall(0.5)", 0.01 * 0.4)])
+def test_the_band_of_a_run_is_its_interval_or_the_least_effect(measure: str, least: float) -> None:
+    """It lies about the mean before; where one of its ends is unknown there is none."""
+    run = record(STAGES)
+    assert limits_of(run.config).minimum_effect == 0.01
+    for half in (0.1, 0.0001):
+        finding = {"measure": measure, "before": 0.4, "low": 0.2 - half, "high": 0.2 + half}
+        wide = max(half, least)
+        assert _quiet(finding, run) == pytest.approx((0.4 - wide, 0.4 + wide))
+        for name in ("before", "low", "high"):
+            assert _quiet({**finding, name: None}, run) is None
 
 
 def test_the_last_runs_are_the_newest(tmp_path: Path) -> None:

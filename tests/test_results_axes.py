@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import runpy
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
+import pytest
+
+from evaluation.results import facts
 from evaluation.results.axes import alternatives
+from evaluation.types import NO_STAGE, CellKey
 
 simulated_results = runpy.run_path(str(Path(__file__).with_name("report_case.py")))["simulated_results"]
 
@@ -35,3 +39,29 @@ def test_a_retriever_without_vectors_is_one_cell_whatever_the_embedder() -> None
         ("retriever", "minilm", "dense", "bm25"),
         ("retriever", "bge", "bm25", "dense"),
     ]
+
+
+def test_a_span_run_stands_beside_the_chunkers_of_its_own_dataset() -> None:
+    """In each setting of that dataset, and in none of another; alone with other span runs where there is no setting."""
+    results = simulated_results(names=("cast", "functions"), edges=(0.1, 0.0), retrievers=("dense", "bm25"))
+    here = list(results.cells)
+    there = [replace(cell, key=cell.key._replace(dataset="other")) for cell in here]
+    spans = [replace(here[0], key=CellKey(here[0].key.dataset, name, NO_STAGE, NO_STAGE)) for name in ("mine", "yours")]
+    assert all(cell.key.is_span_run for cell in spans)
+    groups = list(alternatives([*here, *there, *spans], ["chunker"]))
+    for group in groups:
+        beside = {"mine", "yours"} if group.setting.dataset == here[0].key.dataset else set()
+        assert set(group.names) == {"cast", "functions"} | beside
+    assert len(groups) == 4
+    alone = list(alternatives([*there, *spans], ["chunker"]))
+    assert [set(group.names) for group in alone] == [{"cast", "functions"}] * 2 + [{"mine", "yours"}]
+
+
+@pytest.mark.parametrize(
+    "kind", [each for each in vars(facts).values() if is_dataclass(each) and each.__module__ == facts.__name__]
+)
+def test_what_nobody_has_counted_is_nothing(kind: type) -> None:
+    """A number that results do not tell, as those of earlier versions, is 0, and a sum over it is right."""
+    for each in fields(kind):
+        if isinstance(each.default, (int, float)) and not isinstance(each.default, bool):
+            assert each.default == 0, each.name

@@ -66,7 +66,7 @@ ROOMS = {
         "experiment_[bcfms]* executors offsets file_memory chunk_table ranking_depth store session plan_command "
         "compare stage_keys span_* tools row_places cost file_chunks search_* spread_work query_records hidden_text",
     ),
-    "results": Room("evaluation/results/*.py", "results_* report_command compare history_folder"),
+    "results": Room("evaluation/results/*.py", "results_* report_command compare history_folder chunk_table"),
     "report": Room("evaluation/report/**/*.py", "report_* cost hostile_text", "thousand_queries"),
     "recommend": Room("evaluation/recommend/*.py", "recommend_*"),
     "history": Room("evaluation/history/*.py", "history_* nightly_runs", "short_week trouble"),
