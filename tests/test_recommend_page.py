@@ -104,6 +104,7 @@ def _made(name: str) -> Recommendation:
         leader=name,
         may_be_best=(name,),
         risk=0.1,
+        loss=0.05,
         finalists=(Finalist(name, mean, mean_of_all=0.5, may_be_best=True, risk=0.1, final_risk=0.0, cost=cost),),
         candidates=records,
         rounds=(RoundFacts(2, 5, 1, 3, 0.2), RoundFacts(1, 10, 1, 9, 1.0)),

@@ -59,8 +59,8 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
             mean=_interval(session, race.fresh, name),
             mean_of_all=outcome.rounds[-1].means[name],
             may_be_best=name in outcome.may_be_best,
-            risk=outcome.risks[name],
-            final_risk=outcome.final_risks[name],
+            risk=outcome.beliefs[name].risk,
+            final_risk=outcome.beliefs[name].final_risk,
             cost=cost_of(searched, name, race.limits),
         )
         for name in outcome.finalists
@@ -76,7 +76,8 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
         recommended=outcome.recommended,
         leader=outcome.finalists[0],
         may_be_best=outcome.may_be_best,
-        risk=outcome.risks[outcome.recommended],
+        risk=outcome.beliefs[outcome.recommended].risk,
+        loss=outcome.beliefs[outcome.recommended].loss,
         finalists=finalists,
         candidates=tuple(_records(race)),
         rounds=tuple(_rounds(race)),
@@ -150,13 +151,18 @@ def _records(race: Finished) -> Iterator[CandidateRecord]:
             round=len(rounds),
             rounds=tuple(_interval(race.session, each, spec) for each in scored),
             may_be_best=spec in outcome.may_be_best,
-            better_by=outcome.advantages.get(spec),
+            better_by=_advantage(outcome, spec),
         )
         if spec in race.measuring.failed:
             yield replace(record, fate="failed", reason=race.measuring.failed[spec], may_be_best=False)
             continue
         left = rounds[-1].left.get(spec)
         yield record if left is None else _with_reason(record, left)
+
+
+def _advantage(outcome: Outcome, spec: str) -> float | None:
+    """Return what a candidate may be better by than the recommended one; None of itself, or where it has no score."""
+    return outcome.beliefs[spec].advantage if spec in outcome.beliefs and spec != outcome.recommended else None
 
 
 def _with_reason(record: CandidateRecord, left: Left) -> CandidateRecord:

@@ -1,4 +1,4 @@
-"""How much better one candidate may be than another: one-sided bounds on paired differences, many at once."""
+"""Means of candidates, how far they may be off, and how much better one candidate may be than another."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from evaluation.statistics import Weight
 from evaluation.statistics.control import family_level, shared_correlation
 from evaluation.statistics.evidence import Group, Settings, weigh
 from evaluation.statistics.intervals import weighted_mean
+from evaluation.statistics.samples import fold
 from evaluation.statistics.scores import difference_span, score_span
 
 
@@ -52,6 +53,25 @@ def means(scored: Scored, scale: Scale) -> dict[str, float]:
     """Return the mean of each candidate, each repository (or query) counting once; NaN where it has no value."""
     rows = zip(scored.names, scored.values, strict=True)
     return {name: weighted_mean(row, scored.clusters, weight=scale.weight) for name, row in rows}
+
+
+def variances(scored: Scored, scale: Scale) -> np.ndarray:
+    """Return the variance of each candidate's mean about the others': what they share is no error of a comparison.
+
+    Each is drawn half of the way to the mean of all, since few repositories or queries say little about one alone.
+    Without two values it is NaN.
+    """
+    count = len(scored.names)
+    shared = np.nan_to_num(scored.values).sum(axis=0) / np.maximum((~np.isnan(scored.values)).sum(axis=0), 1)
+    found = np.full(count, np.nan)
+    if not count:
+        return found
+    for rows, samples in fold(scored.values - shared, scored.clusters, weight=scale.weight).values():
+        parts = samples.weights * (samples.values - np.nan_to_num(samples.estimates)[:, None])
+        known = samples.counts > 1
+        spread = np.square(parts).sum(axis=1) * samples.counts / np.maximum(samples.counts - 1, 1)
+        found[rows[known]] = spread[known] * count / max(count - 1, 1)
+    return np.asarray((found + np.nanmean(found)) / 2 if (~np.isnan(found)).any() else found)
 
 
 def largest_difference(scored: Scored, scale: Scale) -> float:

@@ -23,6 +23,7 @@ def to_json(made: Recommendation) -> dict[str, Any]:
         "may_be_best": list(made.may_be_best),
         "risk": _number(made.risk, by),
         "risk_among_finalists": _number(made.best.final_risk, by),
+        "likely_loss": _number(made.loss, by),
         "leader": made.leader,
         "margin": _number(made.margin, by),
         "unit": unit_words(made.measure),

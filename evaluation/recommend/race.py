@@ -1,15 +1,15 @@
-"""The race: who leaves when and why, who is recommended, and what that risks. It knows scores and texts, nothing else.
+"""The race: who is measured on all text, who is recommended, and what that risks. It knows scores and texts, no more.
 
-Rounds measure the candidates on growing parts of the text, with most of the queries. After each, those that are shown
-to be worse leave, and then those that are furthest behind, until what is left can be afforded. The finalists meet on
-all text: the queries that no round asked give means that are not flattered, and all queries together decide. A few
-scouts are measured on all text from the start: what that changes for them tells what it changes for others.
+A few scouts are measured on all text, and then everyone on passages, with most of the queries: what all text changes
+for the scouts tells what it changes for others. Those that may be the best are then measured on all text too, a few at
+a time, the likeliest first, until the texts that may be indexed are, or no other is likely. These finalists have two
+means: that of the queries that had no part in choosing them is not flattered, and that of all queries decides.
 
-Why the risk covers every candidate, however the recommended one was chosen: let b be the truly best. Before any data
-are seen, b's advantages over all others are one family of comparisons in the final, on all queries, and another in the
-rounds; half of the error of 5 % is for each. So the bounds on b's advantage hold together, over whomever and in
-whichever round b was measured last. The risk is the largest bound of those that may be b, so it is at least b's.
-A bound from a round is about its passages; what all text would change is learned from those measured on both.
+Two things are said of those that are left. Who may be best is a matter of tests: if b is the truly best, its advantages
+over all others are one family of comparisons in the final and another among passages, half of the error of 5 % for
+each, so that b is excluded in 5 % at most. Who is recommended is a matter of belief (`beliefs`): in 95 of 100 draws of
+all true means together, no candidate is better by more than its loss. The stated risk is that loss or, where it is
+more, what b may be better by if it is unlike all others: its own one-sided bound, whatever its family and size say.
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.recommend.bounds import Pair, Scale, Scored, largest_difference, means, upper_bounds
-from evaluation.recommend.shifts import Shape, Shift, expected_shifts
-from evaluation.recommend.smoothing import noise_of, steadied
+from evaluation.recommend.beliefs import Estimates, believe
+from evaluation.recommend.bounds import Pair, Scale, Scored, largest_difference, means, upper_bounds, variances
+from evaluation.recommend.shapes import Shape
+from evaluation.recommend.shifts import Shifts, expected_shifts
 from evaluation.statistics import SIGNIFICANT
 
-_LEADERS = 3
-"""Those with the best means, with which everyone is compared in a round."""
-_LEAST_LEFT, _LEAST_FINALISTS = 8, 2
+_LEAST_FINALISTS = 2
+_ROUNDING = 1e-9
+_ONE_SIDED = NormalDist().inv_cdf(1 - SIGNIFICANT / 2)
+"""Half of the error is for the round, half for the final."""
 
 
 class Entrant(NamedTuple):
@@ -36,13 +39,18 @@ class Entrant(NamedTuple):
 
     name: str
     texts: Sequence[np.ndarray]
-    """The texts to index in each round, and in the final, as numbers from 0 that candidates may share."""
+    """The texts to index in the round, where there is one, and in the final: numbers from 0, which may be shared."""
     cost: tuple[float, ...]
     """Compared in order; less is cheaper."""
     family: str = ""
     """What it shares with the same chunker at other sizes."""
     size: float = 1.0
     """Of a chunk on average."""
+
+    @property
+    def shape(self) -> Shape:
+        """What is known of it before it is measured."""
+        return Shape(self.family, self.size)
 
 
 @dataclass(frozen=True)
@@ -52,25 +60,25 @@ class Rules:
     margin: float
     """A loss within this is none, in the measure's own unit."""
     scale: Scale = field(default_factory=Scale)
-    finalists: int = 12
-    """At most so many, beside those that were measured on all text before."""
     without_rounds: int = 6
     """So many candidates meet on all text at once."""
-    rounds_share: float = 0.19
-    """The share of all candidates' texts that the rounds may index, unless eight candidates need more."""
     text_share: float = 0.395
-    """The share that the race may index, unless two finalists need more."""
+    """The share of all candidates' texts that the race may index, unless two finalists need more."""
+    wave: int = 3
+    """So many are measured on all text at a time."""
+    unlikely: float = 0.02
+    """Where the best is a finalist but for this chance, no more are measured."""
     slack: float = 0.25
-    """The share of the margin by which a cheaper one's mean may be below the best."""
+    """The share of the margin by which a cheaper one may risk more, where none risks less than the margin."""
 
 
 class Left(NamedTuple):
     """A candidate that was not measured further."""
 
     rival: str
-    """Who is better, or led."""
+    """Who is better, or leads."""
     behind: float
-    """By how much in this round's means."""
+    """By how much in the round's means."""
 
 
 class Round(NamedTuple):
@@ -79,6 +87,21 @@ class Round(NamedTuple):
     scored: Scored
     means: Mapping[str, float]
     left: Mapping[str, Left]
+
+
+class Belief(NamedTuple):
+    """What is believed of a candidate, in the measure's own unit."""
+
+    mean: float
+    """Over all queries, without what the choice among many adds to it."""
+    loss: float
+    """What no candidate is better by, in 95 of 100 draws: from this it is chosen."""
+    risk: float
+    """What no candidate is better by (95 %), however unlike the others the best one is."""
+    final_risk: float
+    """What no finalist is better by (95 %)."""
+    advantage: float
+    """What it may be better by than the recommended one (95 %)."""
 
 
 class Outcome(NamedTuple):
@@ -90,12 +113,7 @@ class Outcome(NamedTuple):
     """Best mean over all queries first: the first one is the leader."""
     may_be_best: tuple[str, ...]
     """Every candidate that no other is shown to be better than: finalists first, then those that left."""
-    risks: Mapping[str, float]
-    """Finalist → what no candidate is better by (95 %)."""
-    final_risks: Mapping[str, float]
-    """Finalist → what no finalist is better by (95 %)."""
-    advantages: Mapping[str, float]
-    """Candidate → what it may be better by than the recommended one."""
+    beliefs: Mapping[str, Belief]
     embedded: int
     """Distinct texts that were indexed."""
     grid: int
@@ -105,7 +123,7 @@ class Outcome(NamedTuple):
 Oracle = Callable[[int, Sequence[str]], Scored]
 """Number of a round and names → their scores; the final is the round after the last. Who fails has no row.
 
-Rounds ask some of the final's queries, in the final's order.
+The round asks some of the final's queries, in the final's order.
 """
 
 
@@ -114,67 +132,133 @@ def race(
 ) -> Outcome | None:
     """Run the race and return how it ended; None where nobody could be measured.
 
-    ``seen`` says which of the final's queries the rounds ask. ``scouts`` are measured on all text from the start.
+    ``seen`` says which of the final's queries the round asks. ``scouts`` are measured on all text from the start.
     """
-    here = _Field({entrant.name: entrant for entrant in entrants}, len(entrants[0].texts) - 1, rules, seen)
+    here = _Field({entrant.name: entrant for entrant in entrants}, rules, seen)
     texts = _Texts(entrants)
-    alive = list(here.entrants)
-    done: list[Round] = []
-    texts.index(here.entrants[name].texts[-1] for name in scouts)
-    final = measure(here.rounds, scouts)
-    for number in range(here.rounds):
-        texts.index(here.entrants[name].texts[number] for name in alive)
-        scored = measure(number, alive)
-        alive, left = _step(number, scored, final, here, texts)
-        done.append(Round(scored, means(scored, rules.scale), left))
-    texts.index(here.entrants[name].texts[-1] for name in alive)
-    final = final.with_rows(measure(here.rounds, [name for name in alive if name not in scouts]))
-    if not final.names:
-        return None
-    done.append(Round(final, means(final, rules.scale), {}))
-    return _decide(done, here, texts)
+    last = len(entrants[0].texts) - 1
+    tried = list(scouts) if last else list(here.entrants)
+    texts.index(here.entrants[name].texts[-1] for name in tried)
+    final = measure(last, tried)
+    if not last:
+        return _decide([_round(final, rules)], here, texts) if final.names else None
+    texts.index(each.texts[0] for each in entrants)
+    scored = measure(0, list(here.entrants))
+    while wave := _next(scored, final, here, texts, tried):
+        texts.index(here.entrants[name].texts[-1] for name in wave)
+        tried += wave
+        final = final.with_rows(measure(last, wave))
+    return _decide([_round(scored, rules), _round(final, rules)], here, texts) if final.names else None
+
+
+def _round(scored: Scored, rules: Rules) -> Round:
+    return Round(scored, means(scored, rules.scale), {})
+
+
+class _Believed(NamedTuple):
+    """Estimates of the true means, higher being better, and draws of what they may be."""
+
+    names: Sequence[str]
+    found: Estimates
+    draws: np.ndarray
+    width: float
+    """The range of a mean."""
+
+    def losses(self, rivals: int) -> np.ndarray:
+        """Return for everyone what none of the first so many is better by in 95 of 100 draws."""
+        return _quantile(self.draws[:rivals].max(axis=0) - self.draws)
+
+    def advantages(self) -> np.ndarray:
+        """Return what everyone (rows) may be better by than everyone (columns), if it is unlike all others.
+
+        Whoever is the best was so before anything was measured, so that its true mean is above its own one-sided bound
+        in 5 of 100 cases, however many others there are. The one it is compared with was chosen for its mean, so that
+        what is believed of that one is taken.
+        """
+        means, leads = self.draws.mean(axis=1), self.draws - self.draws.mean(axis=0)
+        errors = np.diagonal(self.found.errors)[:, None] + np.square(leads.std(axis=1))
+        above = self.found.values[:, None] + _ONE_SIDED * np.sqrt(errors) - means
+        np.fill_diagonal(above, 0.0)
+        return np.asarray(np.clip(above, 0.0, self.width))
+
+    def risks(self, rivals: int) -> np.ndarray:
+        """Return for everyone what none of the first so many is better by (95 %): the larger of the two."""
+        return np.asarray(
+            np.maximum(self.advantages()[:rivals].max(axis=0), np.minimum(self.losses(rivals), self.width))
+        )
 
 
 class _Field(NamedTuple):
-    """All candidates, the number of rounds before the final, the rules, and which queries the rounds ask."""
+    """All candidates, the rules, and which queries the round asks."""
 
     entrants: Mapping[str, Entrant]
-    rounds: int
     rules: Rules
     seen: np.ndarray
 
-    def final_bounds(self, scored: Scored, pairs: Sequence[Pair]) -> dict[Pair, float]:
-        """Return how much better the first of each pair may be than the second, from all text."""
-        level = SIGNIFICANT / 2 if self.rounds else SIGNIFICANT
-        return upper_bounds(scored, pairs, level=level, rivals=len(self.entrants) - 1, scale=self.rules.scale)
+    def shapes(self, names: Iterable[str]) -> list[Shape]:
+        """Return what is known of these beforehand."""
+        return [self.entrants[name].shape for name in names]
 
-    def round_bounds(self, scored: Scored, final: Scored, pairs: Sequence[Pair]) -> dict[Pair, float]:
-        """Return how much better the first of each pair may be on all text, from a round's passages.
+    def higher(self, scored: Scored) -> Scored:
+        """Return the scores, higher being better."""
+        return scored._replace(values=self.rules.scale.sign * scored.values)
 
-        The first may lose less than the second does when all text is searched: what is expected of it, and two standard
-        deviations more.
+    def believed(self, scored: Scored | None, final: Scored, queries: np.ndarray) -> _Believed:
+        """Return what the scores on these queries say of everyone's true mean, finalists first."""
+        asked = self.higher(final.on(queries))
+        width = largest_difference(final, self.rules.scale) if final.names else 1.0
+        found = self._estimates(asked, width)
+        left = [name for name in (scored.names if scored else ()) if name not in final.names]
+        names = [*final.names, *left]
+        if scored and left:
+            found = _joined(found, self._expected(self.higher(scored), final, asked, left, width))
+        floor = np.square(width) * _ROUNDING
+        errors = found.errors + floor * np.eye(len(names))
+        found = Estimates(found.values, errors)
+        return _Believed(names, found, believe(found, self.shapes(names), width=width), width)
+
+    def _estimates(self, scored: Scored, width: float) -> Estimates:
+        """Return the means; one without any value says nothing."""
+        scale = self.rules.scale
+        values = np.array(list(means(scored, scale).values()))
+        asked = (~np.isnan(scored.values)).sum(axis=1)
+        # Few queries may agree by chance: an unseen one may differ by half of the range.
+        spread = variances(scored, scale) + np.square(width / (2 * np.maximum(asked, 1)))
+        known = ~np.isnan(values + spread)
+        middle = values[known].mean() if known.any() else 0.0
+        return Estimates(np.where(known, values, middle), np.diag(np.where(known, spread, np.square(width))))
+
+    def _expected(self, scored: Scored, final: Scored, asked: Scored, left: Sequence[str], width: float) -> Estimates:
+        """Return what the means of those that have left may be on all text and with all queries that are asked.
+
+        Their means among passages are moved by what all text is expected to change for them, and by what the other
+        queries change for the finalists.
         """
-        rivals = (len(self.entrants) - 1) * self.rounds
-        found = upper_bounds(scored, pairs, level=SIGNIFICANT / 2, rivals=rivals, scale=self.rules.scale)
-        shifts, most = self.shifts(scored, final), largest_difference(scored, self.rules.scale)
+        scale = self.rules.scale
+        found, names = self._estimates(scored, width), list(scored.names)
+        shifts = self.shifts(scored, self.higher(final.on(self.seen)), width)
+        rows = [names.index(name) for name in left]
+        square = np.ix_(rows, rows)
+        before, after = (means(each, scale) for each in (self.higher(final.on(self.seen)), asked))
+        level = np.nan_to_num(np.array([after[name] - before[name] for name in final.names])).mean() if before else 0.0
+        return Estimates(found.values[rows] + shifts.means[rows] + level, found.errors[square] + shifts.errors[square])
 
-        def bound(first: str, second: str) -> float:
-            more = shifts[first].mean + 2 * shifts[first].error - shifts[second].mean
-            return min(found[first, second] + max(0.0, more), most)
+    def shifts(self, scored: Scored, final: Scored, width: float) -> Shifts:
+        """Return how much better each candidate is on all text than among passages, on the round's queries."""
+        both = [name for name in final.names if name in scored.names]
+        rows = [list(scored.names).index(name) for name in both]
+        after = final.values[[list(final.names).index(name) for name in both]]
+        changes = Scored(both, after - scored.values[rows], scored.clusters)
+        found = self._estimates(changes, width)
+        shapes = self.shapes(scored.names)
+        return expected_shifts(found.values, np.diagonal(found.errors), shapes, rows=rows, width=width)
 
-        return {pair: bound(*pair) for pair in pairs}
 
-    def shifts(self, scored: Scored, final: Scored) -> dict[str, Shift]:
-        """Return how much better each candidate is on all text than on a round's passages, on the round's queries."""
-        scale, both = self.rules.scale, [name for name in final.names if name in scored.names]
-        after, before = final.on(self.seen), scored
-        changes = scale.sign * np.array(
-            [after.values[after.names.index(name)] - before.values[before.names.index(name)] for name in both]
-        ).reshape(len(both), len(scored.clusters))
-        known = means(Scored(both, changes, scored.clusters), scale)
-        shapes = {name: Shape(each.family, each.size) for name, each in self.entrants.items()}
-        width = largest_difference(scored, scale)
-        return expected_shifts(known, noise_of(changes), shapes, width=width)
+def _joined(first: Estimates, second: Estimates) -> Estimates:
+    count, more = len(first.values), len(second.values)
+    errors = np.zeros((count + more, count + more))
+    errors[:count, :count], errors[count:, count:] = first.errors, second.errors
+    return Estimates(np.concatenate([first.values, second.values]), errors)
 
 
 class _Texts:
@@ -193,58 +277,37 @@ class _Texts:
         for numbers in parts:
             self.indexed[numbers] = True
 
-    def afford(
-        self, here: _Field, ranked: Iterable[str], number: int, *, until: float, least: int = 0, most: float = math.inf
-    ) -> list[str]:
-        """Return those that a round can be paid for, in this order, until a share of all texts is indexed.
+    def afford(self, here: _Field, ranked: Iterable[str], *, least: int) -> list[str]:
+        """Return the first few whose texts may be indexed, in this order, and at least so many.
 
         Cheaper ones may take the place of one that cannot be afforded.
         """
         planned = self.indexed.copy()
         taken: list[str] = []
         for name in ranked:
-            numbers = here.entrants[name].texts[number]
+            numbers = here.entrants[name].texts[-1]
             more = int(planned.sum()) + len(np.unique(numbers[~planned[numbers]]))
-            if len(taken) < most and (len(taken) < least or more <= until * self.grid):
+            if len(taken) < here.rules.wave and (len(taken) < least or more <= here.rules.text_share * self.grid):
                 taken.append(name)
                 planned[numbers] = True
         return taken
 
 
-def _step(number: int, scored: Scored, final: Scored, here: _Field, texts: _Texts) -> tuple[list[str], dict[str, Left]]:
-    """Return who stays after a round, and who leaves: those that are shown to be worse, then those furthest behind.
+def _next(scored: Scored, final: Scored, here: _Field, texts: _Texts, tried: Sequence[str]) -> list[str]:
+    """Return who is measured on all text next: those that are likeliest to be the best, as far as can be afforded.
 
-    Those that are measured on all text already stay.
+    The queries that the round does not ask have no part in this.
     """
-    rules = here.rules
-    ranked = _ranked(_expected(scored, final, here), here)
-    leaders = ranked[:_LEADERS]
-    pairs = [(name, rival) for name in ranked for rival in leaders if name != rival]
-    worse = sorted((bound, pair) for pair, bound in here.round_bounds(scored, final, pairs).items() if bound < 0)
-    beaten = {name: rival for _, (name, rival) in reversed(worse)}
-    able = [name for name in ranked if name not in beaten and name not in final.names]
-    if number + 1 < here.rounds:
-        afforded = texts.afford(here, able, number + 1, until=rules.rounds_share, least=_LEAST_LEFT)
-    else:
-        afforded = texts.afford(here, able, -1, until=rules.text_share, least=_LEAST_FINALISTS, most=rules.finalists)
-    stays = [*(name for name in ranked if name in final.names), *afforded]
-    found, sign = means(scored, rules.scale), rules.scale.sign
-    rivals = {name: beaten.get(name, ranked[0]) for name in ranked if name not in stays}
-    return stays, {name: Left(rival, sign * (found[rival] - found[name])) for name, rival in rivals.items()}
-
-
-def _expected(scored: Scored, final: Scored, here: _Field) -> dict[str, float]:
-    """Return what each candidate's mean may be on all text.
-
-    Means are drawn towards what family and size lead to expect, and moved by what all text is known to change.
-    """
-    shapes, scale = [here.entrants[name] for name in scored.names], here.rules.scale
-    families, sizes = [each.family for each in shapes], [each.size for each in shapes]
-    steady = steadied(scored, means(scored, scale), families=families, sizes=sizes)
-    shifts = here.shifts(scored, final)
-    moved = {each.name: steady[each.name] + scale.sign * shifts[each.name].mean for each in shapes}
-    known = means(final.on(here.seen), scale)
-    return {name: known.get(name, mean) for name, mean in moved.items()}
+    if all(name in tried for name in scored.names):
+        return []
+    names, _, draws, _ = here.believed(scored, final, here.seen)
+    chances = dict(zip(names, np.bincount(draws.argmax(axis=0), minlength=len(names)) / draws.shape[1], strict=True))
+    mean = dict(zip(names, draws.mean(axis=1), strict=True))
+    able = sorted((name for name in names if name not in tried), key=lambda name: (-chances[name], -mean[name], name))
+    least = max(0, _LEAST_FINALISTS - len(final.names))
+    if not least and sum(chances[name] for name in able) < here.rules.unlikely:
+        return []
+    return texts.afford(here, able, least=least)
 
 
 def _ranked(found: Mapping[str, float], here: _Field) -> list[str]:
@@ -258,30 +321,79 @@ def _ranked(found: Mapping[str, float], here: _Field) -> list[str]:
 
 
 def _decide(rounds: Sequence[Round], here: _Field, texts: _Texts) -> Outcome:
-    """Choose among the finalists: the cheapest of those as good as the leader.
+    """Choose among the finalists that may be best: the cheapest of those that risk no more than the margin.
 
-    As good is one that may be best and that no finalist is better than by more than the margin, or whose mean is hardly
-    below the leader's. The cheapest of all that may be best would be a guess paid for by quality.
+    Where all risk more, it is the cheapest of those that risk about the least. The cheapest of all that may be best
+    would be a guess paid for by quality.
     """
     final, rules = rounds[-1], here.rules
     ranked = _ranked(final.means, here)
-    bounds = here.final_bounds(final.scored, [(a, b) for a in ranked for b in ranked if a != b])
-    for each in rounds[:-1]:
-        bounds |= here.round_bounds(each.scored, final.scored, [(gone, name) for gone in each.left for name in ranked])
-    best = [name for name in _everyone(rounds, ranked) if all(bounds.get((name, other), 0) >= 0 for other in ranked)]
-    risks = {name: max([0.0, *(bounds[other, name] for other in best if other != name)]) for name in ranked}
+    scored = rounds[0].scored if len(rounds) > 1 else None
+    worse = _worse(scored, final.scored, ranked, here)
+    believed = here.believed(scored, final.scored, np.ones(len(final.scored.clusters), dtype=bool))
+    names, draws = believed.names, believed.draws
+    best = [name for name in [*ranked, *names[len(ranked) :]] if name not in worse]
     met = [name for name in ranked if name in best]
-    final_risks = {name: max([0.0, *(bounds[other, name] for other in met if other != name)]) for name in ranked}
-    floor = rules.scale.sign * final.means[met[0]] - rules.slack * rules.margin
-    good = [name for name in met if final_risks[name] <= rules.margin or rules.scale.sign * final.means[name] >= floor]
-    recommended = min(good or met[:1], key=lambda name: (here.entrants[name].cost, ranked.index(name)))
-    advantages = {name: bound for (name, other), bound in bounds.items() if other == recommended}
-    embedded = int(texts.indexed.sum())
-    return Outcome(
-        tuple(rounds), recommended, tuple(ranked), tuple(best), risks, final_risks, advantages, embedded, texts.grid
+    losses = dict(zip(names, believed.losses(len(names)), strict=True))
+    limit = max(rules.margin, min(losses[name] for name in met) + rules.slack * rules.margin)
+    good = [name for name in met if losses[name] <= limit]
+    recommended = min(good, key=lambda name: (here.entrants[name].cost, ranked.index(name)))
+    found = zip(
+        rules.scale.sign * draws.mean(axis=1),
+        losses.values(),
+        believed.risks(len(names)),
+        believed.risks(len(ranked)),
+        believed.advantages()[:, list(names).index(recommended)],
+        strict=True,
     )
+    beliefs = {name: Belief(*map(float, each)) for name, each in zip(names, found, strict=True)}
+    done = rounds[:-1] and [rounds[0]._replace(left=_left(rounds[0], ranked, worse, here))]
+    embedded = int(texts.indexed.sum())
+    return Outcome((*done, final), recommended, tuple(ranked), tuple(best), beliefs, embedded, texts.grid)
 
 
-def _everyone(rounds: Sequence[Round], finalists: Sequence[str]) -> list[str]:
-    """Return all who were measured: the finalists, then those who left, the last to leave first."""
-    return [*finalists, *(name for each in reversed(rounds[:-1]) for name in each.left)]
+def _quantile(draws: np.ndarray) -> np.ndarray:
+    """Return what 95 of 100 draws are not above, and at least 0."""
+    return np.asarray(np.maximum(np.quantile(draws, 1 - SIGNIFICANT, axis=1), 0.0))
+
+
+def _worse(scored: Scored | None, final: Scored, ranked: Sequence[str], here: _Field) -> dict[str, str]:
+    """Return those to which a finalist is shown to be superior, with the one of which this is clearest."""
+    scale, rivals = here.rules.scale, len(here.entrants) - 1
+    level = SIGNIFICANT / 2 if scored else SIGNIFICANT
+    pairs = [(name, other) for place, name in enumerate(ranked) for other in ranked[:place]]
+    bounds = upper_bounds(final, pairs, level=level, rivals=rivals, scale=scale)
+    if scored:
+        bounds |= _round_bounds(scored, final, level, here)
+    clear = sorted((bound, pair) for pair, bound in bounds.items() if bound < 0)
+    return {name: rival for _, (name, rival) in reversed(clear)}
+
+
+def _round_bounds(scored: Scored, final: Scored, level: float, here: _Field) -> dict[Pair, float]:
+    """Return how much better those that have left may be on all text than finalists, from the round's passages.
+
+    The first may lose less than the second does when all text is searched: what is expected of it, and two standard
+    deviations more.
+    """
+    names = list(scored.names)
+    width = largest_difference(scored, here.rules.scale)
+    both = [name for name in final.names if name in names]
+    pairs = [(name, rival) for name in names if name not in final.names for rival in both]
+    found = upper_bounds(scored, pairs, level=level, rivals=len(here.entrants) - 1, scale=here.rules.scale)
+    shifts = here.shifts(here.higher(scored), here.higher(final.on(here.seen)), width)
+    deviation = np.sqrt(np.diagonal(shifts.errors))
+
+    def bound(first: str, second: str) -> float:
+        one, other = names.index(first), names.index(second)
+        more = shifts.means[one] + 2 * deviation[one] - shifts.means[other]
+        return float(min(found[first, second] + max(0.0, more), width))
+
+    return {pair: bound(*pair) for pair in pairs}
+
+
+def _left(scored: Round, ranked: Sequence[str], worse: Mapping[str, str], here: _Field) -> dict[str, Left]:
+    """Return who was measured in the round alone, and behind whom."""
+    leader = next((name for name in ranked if name in scored.means), "")
+    rivals = {name: worse.get(name, leader) for name in scored.means if name not in ranked}
+    sign, found = here.rules.scale.sign, scored.means
+    return {name: Left(rival, sign * (found.get(rival, math.nan) - found[name])) for name, rival in rivals.items()}

@@ -61,7 +61,7 @@ class CandidateRecord:
     may_be_best: bool = False
     """Whether no other is shown to be better."""
     better_by: float | None = None
-    """What it may be better by than the recommended one (95 %, for all candidates together)."""
+    """What it may be better by than the recommended one (95 %)."""
     behind: float | None = None
     """By how much its mean was below the rival's when it left."""
     rival: str = ""
@@ -126,7 +126,9 @@ class Recommendation:
     may_be_best: tuple[str, ...]
     """All candidates that no other is shown to be better than, also those that left the race for want of texts."""
     risk: float
-    """What no candidate is better by (95 %)."""
+    """What no candidate is better by (95 %), however unlike the others the best one is."""
+    loss: float
+    """The same, judged by what families and near sizes have in common: above the margin there is too little data."""
     finalists: tuple[Finalist, ...]
     candidates: tuple[CandidateRecord, ...]
     rounds: tuple[RoundFacts, ...]

@@ -36,7 +36,7 @@ def _answer(made: Recommendation) -> Iterator[str]:
     if raced == 1:
         yield f"{headline(made)}. It is the only candidate, so that there is nothing to choose."
         return
-    yield f"{headline(made)}. {_risk(made, raced)}"
+    yield f"{headline(made)}. {_risk(made, raced)}{_loss(made)}"
     if made.leader != made.recommended:
         change = _chunks(best.cost.chunks, leader.cost.chunks)
         means = f"{score(made.measure, best.mean_of_all)} against {score(made.measure, leader.mean_of_all)}"
@@ -60,6 +60,14 @@ def _risk(made: Recommendation, raced: int) -> str:
     else:
         rest = f"none of the {raced - 1} others, measured on passages alone, is better by more than {risk} (95 %)"
     return f"On {made.measure}, {rest}."
+
+
+def _loss(made: Recommendation) -> str:
+    """Say what is believed where that is less than what is risked at most."""
+    if made.loss >= made.risk:
+        return ""
+    likely = with_unit(made.measure, made.loss)
+    return f" Judged by what families and near sizes have in common, none is better by more than {likely}."
 
 
 def _mean(made: Recommendation) -> str:
@@ -91,7 +99,7 @@ def _others(made: Recommendation) -> Iterator[str]:
 
 def _data(made: Recommendation) -> Iterator[str]:
     """Say where the data are too few for a risk within the margin, and how to come by more."""
-    if made.risk <= made.margin or len(made.finalists) < 2:
+    if made.loss <= made.margin or len(made.finalists) < 2:
         return
     where = plural(made.repositories, "repository")
     ways = []

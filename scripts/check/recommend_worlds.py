@@ -132,6 +132,8 @@ class Played(NamedTuple):
     risk: float
     final_risk: float
     """Against the finalists alone."""
+    likely_loss: float
+    """What is believed to be lost at most; above the margin there is too little data."""
     kept: float
     """Whether the truly best is among those that may be best, 0 or 1; 1 where several are."""
     may_be_best: float
@@ -139,7 +141,7 @@ class Played(NamedTuple):
     bias: float
     """Mean of the finalists' means, on queries that no round has asked, minus their true means here."""
     winner_bias: float
-    """The same of the recommended one."""
+    """What is stated as the recommended one's mean minus its true mean here."""
     texts: float
     """Share of the grid's texts."""
 
@@ -169,16 +171,18 @@ def play(world: World, rng: np.random.Generator) -> Played:
     met = [NAMES.index(name) for name in fresh.names]
     above = fresh.values.mean(axis=1) - here[met].mean(axis=1)
     recommended = NAMES.index(outcome.recommended)
+    belief = outcome.beliefs[outcome.recommended]
     best = {NAMES[k] for k in np.flatnonzero(truth >= truth.max())}
     return Played(
         loss=float(truth.max() - truth[recommended]),
         loss_of_grid=float(truth.max() - truth[int(final.mean(axis=1).argmax())]),
-        risk=outcome.risks[outcome.recommended],
-        final_risk=outcome.final_risks[outcome.recommended],
+        risk=belief.risk,
+        final_risk=belief.final_risk,
+        likely_loss=belief.loss,
         kept=float(bool(best & set(outcome.may_be_best))),
         may_be_best=len(outcome.may_be_best),
         bias=float(above.mean()),
-        winner_bias=float(above[met.index(recommended)]),
+        winner_bias=belief.mean - float(here[recommended].mean()),
         texts=outcome.embedded / outcome.grid,
     )
 
