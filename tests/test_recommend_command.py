@@ -62,6 +62,23 @@ def test_the_answer_and_how_it_was_found(chunkbench: Command, repository: Path) 
     assert "Changing from fixed-lines:lines=4" in " ".join(shown.out.split())
 
 
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_finalists_fit_the_terminal(
+    chunkbench: Command, repository: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """Columns are whole or not there, and those that are not are named."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = chunkbench(*_arguments(repository, *FOUR)).out
+    head, row = out[out.index("\nfinalist  ") :].splitlines()[1:3]
+    names = ["all", "unseen", "95 %", "best?", "risk", "chunks", "nws", "tokens", "MB", "ms p50", "p95"]
+    there = [name for name in names if f" {name} " in f"{head} "]
+    assert there == names[: len(there)]
+    assert len(head) <= width
+    assert len(row.replace(" … ", "…").replace(" ←", "").split()) == 1 + len(there)
+    assert ("for want of width: " + ", ".join(names[len(there) :]) in " ".join(out.split())) is (there != names)
+    assert (there == names) is (width == 200)
+
+
 def test_processes_say_the_same(chunkbench: Command, repository: Path) -> None:
     """Rounds run in other processes, which load the same part of the data."""
     one = chunkbench(*_arguments(repository, *EIGHT), "--json").json
