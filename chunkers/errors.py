@@ -24,3 +24,6 @@ class MissingProgramError(UsageError):
 
     def __init__(self, program: str, *, remedy: str) -> None:
         super().__init__(f"{program} is not installed: {remedy}")
+
+
+NO_MEMORY = "there is not enough memory: take fewer files or chunkers, or a smaller depth"

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import click
 
-from chunkers.errors import UsageError
+from chunkers.errors import NO_MEMORY, UsageError
 from chunkers.plugins import nearest
 from scripts.streams import plain_streams
 
@@ -102,7 +102,7 @@ def _run(command: click.Command, name: str | None) -> int:
         _say(f"{error.filename or 'the output'} cannot be read or written: {error.strerror or error}")
         code = UsageError.exit_code
     except MemoryError:
-        _say("there is not enough memory: take fewer files or chunkers, or a smaller depth")
+        _say(NO_MEMORY)
         code = UsageError.exit_code
     except SystemExit as end:
         # The reader has gone (`… | head`): click wraps the output so that nothing more is flushed to it, and ends

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
+from chunkers.errors import UsageError
+from evaluation.experiment.executors import Serial
 from evaluation.results.folder import read_results
 
 CELLS = (
@@ -92,3 +94,23 @@ def test_what_is_cached_can_be_made_again_or_demanded(
     kept = chunkbench(*arguments(repository), "--overwrite", "never", *serial, alone)
     assert kept.code == 2
     assert "--overwrite never keeps them" in kept.err
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "there is not enough memory"),
+        (OSError(28, "No space left on device", "x.npy"), "x.npy cannot be read or written: No space left on device"),
+        (UsageError("a.jsonl:3: no"), "a.jsonl:3: no"),
+        (ValueError("a bug"), None),
+    ],
+)
+def test_what_the_machine_is_short_of_is_one_line_and_a_bug_is_a_bug(error: Exception, said: str | None) -> None:
+    """Where a whole stage needs every block, the reason of one that failed is the run's."""
+
+    def work(_: int) -> None:
+        raise error
+
+    (outcome,) = Serial().map(work, [1])
+    assert isinstance(outcome.exception, UsageError) is (said is not None)
+    assert (said or "ValueError: a bug") in str(outcome.exception)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from chunkers.errors import UsageError
+from chunkers.errors import NO_MEMORY, UsageError
 from evaluation.run_options import check_engine
 
 Task = TypeVar("Task")
@@ -28,6 +28,15 @@ class Outcome(NamedTuple, Generic[Task, Value]):
     error: str = ""
     usage: bool = False
     """Whether the user's input was at fault."""
+    outside: str = ""
+    """What the machine is short of, where that is the reason."""
+
+    @property
+    def exception(self) -> Exception:
+        """What to raise where nothing can go on without this task."""
+        if self.usage or self.outside:
+            return UsageError(self.outside or self.error)
+        return RuntimeError(self.error)
 
 
 class Executor(Protocol):
@@ -56,7 +65,16 @@ def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa
         import traceback
 
         logging.getLogger(__name__).debug("%s", traceback.format_exc())
-        return Outcome(task, None, f"{type(error).__name__}: {error}")
+        return Outcome(task, None, f"{type(error).__name__}: {error}", outside=_outside(error))
+
+
+_DIED = "the worker process died (out of memory?)"
+
+
+def _outside(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'} cannot be read or written: {error.strerror or error}"
+    return NO_MEMORY if isinstance(error, MemoryError) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +155,7 @@ def _alone(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa:
                 future = pool.submit(attempt, work, task)
             return future.result()
         except BrokenProcessPool:
-            return Outcome(task, None, "the worker process died (out of memory?)")
+            return Outcome(task, None, _DIED, outside=_DIED)
 
 
 def make_executor(engine: str, workers: int | None) -> Executor:

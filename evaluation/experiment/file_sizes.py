@@ -106,7 +106,7 @@ class Sample:
         outcomes: dict[int, Mapping[Limit, list[_Sizes] | Exception]] = {}
         for outcome in self._executor.map(work, list(blocks)):
             if outcome.value is None:
-                raise (UsageError if outcome.usage else RuntimeError)(outcome.error)
+                raise outcome.exception
             outcomes[blocks[outcome.task].start] = outcome.value
         made: dict[Limit, dict[bytes, bytes] | Exception] = {}
         for start in sorted(outcomes):
@@ -160,7 +160,7 @@ def _measured(
                     continue
                 outcome = attempt(lambda chunker: sizes_of(chunker, source, units), chunkers[limit])  # noqa: B023 - called here
                 if outcome.value is None:
-                    made[limit] = (UsageError if outcome.usage else RuntimeError)(outcome.error)
+                    made[limit] = outcome.exception
                 else:
                     sizes.append(_Sizes(*outcome.value))
     return made

@@ -121,4 +121,5 @@ def _actors(ray: Any) -> list[Any]:  # noqa: ANN401 - a module
 
 
 def _lost(task: Any, error: Exception) -> Outcome[Any, Any]:  # noqa: ANN401 - any task
-    return Outcome(task, None, f"the cluster lost this task: {type(error).__name__}")
+    lost = f"the cluster lost this task: {type(error).__name__}"
+    return Outcome(task, None, lost, outside=lost)

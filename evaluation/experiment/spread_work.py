@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from chunkers.errors import UsageError
 from chunkers.file_work import Work, WorkedFile, done_by, worked
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.sources import Repository
@@ -56,7 +55,7 @@ def _spread(store: Store, executor: Executor, repository: Repository, kind: str,
             made[portion.number] = found
     for outcome in executor.map(functools.partial(_do, store), todo):
         if outcome.value is None:
-            raise (UsageError if outcome.usage else RuntimeError)(outcome.error)
+            raise outcome.exception
         made[outcome.task.number] = outcome.value
     if todo:
         kept.merge()
