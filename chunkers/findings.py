@@ -29,7 +29,14 @@ def examine(plugin: T, rules: Mapping[str, Check[T]]) -> list[Finding]:
 def _first_problem(plugin: T, check: Check[T]) -> str:
     try:
         return next(iter(check(plugin)), "")
-    except UsageError as error:
-        return str(error)
     except Exception as error:  # noqa: BLE001 - whatever other people's code raises is the finding
-        return f"it raised {type(error).__name__}: {' '.join(str(error).split())}"
+        return raised(error)
+
+
+def raised(error: Exception) -> str:
+    """Return what a plug-in raised, in one line: its own words where they are meant for the user."""
+    return str(error) if isinstance(error, UsageError) else f"it raised {type(error).__name__}: {_line(error)}"
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

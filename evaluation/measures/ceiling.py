@@ -36,7 +36,7 @@ def ceiling(measure: Measure, case: Case) -> float:
     space = space_of(case)
     grades = case.grades or {}
     best = sorted(grades, key=lambda item: -grades[item])
-    returned = min(len(space), *(limit for limit in (space.depth, measure.cutoff) if limit is not None))
+    returned = min([len(space), *(limit for limit in (space.depth, measure.cutoff) if limit is not None)])
     # An id that cannot be a chunk's stands for each chunk that is not judged.
     ranking = [*best, *(f"\x1f{number}" for number in range(max(0, returned - len(best))))][:returned]
     ideal = replace(case, ranking=ranking, text=None)

@@ -118,7 +118,8 @@ def closed_form(measure: Measure, case: Case, *, population: int, depth: int | N
     if not relevant:
         return 0.0
     returned = min(population, population if depth is None else depth)
-    cutoff = measure.cutoff or returned
+    # Without a cutoff the ideal holds everything relevant, however few chunks are returned.
+    cutoff = measure.cutoff or population
     draw = Draw(np.sort(gains)[::-1], relevant, population, min(cutoff, returned), cutoff)
     return _FORMS[measure.label](draw) if returned else 0.0
 

@@ -87,7 +87,7 @@ def _of_text(measure: CurveMeasure, space: SearchSpace, draws: int, seed: int) -
 def _of_ids(measure: Measure, space: SearchSpace, judged: int, draws: int, seed: int) -> _Rankings:
     """Return random places among all chunks; the first places are the judged chunks'."""
     population = max(len(space), judged)
-    ranks = min(population, *(limit for limit in (space.depth, measure.cutoff) if limit is not None))
+    ranks = min([population, *(limit for limit in (space.depth, measure.cutoff) if limit is not None)])
 
     def draw() -> _Rankings:
         rng = np.random.default_rng(seed)

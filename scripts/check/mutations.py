@@ -60,7 +60,11 @@ ROOMS = {
         "hidden_text hostile_ground contracts",
     ),
     "statistics": Room("evaluation/statistics/*.py", "statistics_*", "simulations"),
-    "measures": Room("evaluation/measures/*.py", "measures_* audit score trec plugin_targets", "broken_plugin"),
+    "measures": Room(
+        "evaluation/measures/*.py",
+        "measures_* audit* score trec plugin_targets contracts",
+        "broken_plugin our_embedders our_chunkers our_retrievers",
+    ),
     "experiment": Room(
         "evaluation/experiment/*.py",
         "experiment_[bcfms]* executors offsets file_memory chunk_table ranking_depth store session plan_command "
