@@ -6,15 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from chunkers.errors import UsageError
-from indexing.encoders.batches import Batch, padded_width, run_in_threads, token_batches
 from indexing.encoders.minilm import MiniLM, packaged_model
 from indexing.encoders.onnx_int8 import OnnxInt8
-from indexing.encoders.texts import pool_windows, unit_rows
-from indexing.encoders.wordpieces import windows
 from indexing.types import Vectors
 
 LONG = Path(__file__).read_text("utf-8")
@@ -82,46 +77,6 @@ def test_long_texts_are_pooled(how: str, alone: Vectors) -> None:
     assert np.array_equal(pooled[counts <= 256], alone[counts <= 256])
     assert (np.abs(pooled - alone).max(axis=1) > 1e-3).tolist() == (counts > 256).tolist()
     assert np.linalg.norm(pooled, axis=1) == pytest.approx(np.ones(len(TEXTS)), abs=1e-6)
-
-
-def test_mean_weighs_windows_by_their_tokens() -> None:
-    """Two windows of 3 and 1 tokens pool to the direction of 3a + b."""
-    rows = np.array([[1, 0], [0, 1], [0, 1]], dtype=np.float32)
-    pooled = pool_windows(rows, [0, 0, 1], [3, 1, 5], how="mean")
-    assert pooled == pytest.approx(unit_rows(np.array([[3.0, 1.0], [0.0, 1.0]])))
-
-
-@given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.integers(3, 12))
-def test_windows_hold_every_token(inner: list[int], size: int) -> None:
-    """Windows are in order, within the size, between the special tokens, and leave nothing out unless cutting."""
-    ids = [[101, *range(1000, 1000 + count), 102] for count in inner]
-    pieces = windows(ids, size=size, long="mean")
-    assert all(len(piece) <= size and (piece[0], piece[-1]) == (101, 102) for piece in pieces.ids)
-    for owner, row in enumerate(ids):
-        own = [piece[1:-1] for piece, of in zip(pieces.ids, pieces.owners, strict=True) if of == owner]
-        assert [token for piece in own for token in piece] == row[1:-1]
-    cut = windows(ids, size=size, long="truncate")
-    assert cut.ids == [[101, *row[1:-1][: size - 2], 102] for row in ids]
-
-
-@given(st.lists(st.integers(2, 300), max_size=60), st.integers(1, 2000))
-def test_batches_cover_each_text_once(lengths: list[int], budget: int) -> None:
-    """Every text is in one batch of its own width, and only a text that is alone may exceed the budget."""
-    batches = list(token_batches(lengths, budget=budget))
-    assert sorted(row for batch in batches for row in batch.rows) == list(range(len(lengths)))
-    for batch in batches:
-        assert {padded_width(lengths[row]) for row in batch.rows} == {batch.width}
-        assert len(batch.rows) == 1 or len(batch.rows) * batch.width <= budget
-
-
-def test_an_error_in_a_worker_is_raised() -> None:
-    """What fails in a thread fails in the call."""
-
-    def work(batch: Batch) -> None:
-        raise UsageError(f"no {batch.width}")
-
-    with pytest.raises(UsageError, match="no 8"):
-        run_in_threads(work, iter([Batch([0], 8)] * 5), threads=2)
 
 
 def test_int8_is_close_and_the_same_in_any_company(

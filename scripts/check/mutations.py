@@ -50,9 +50,9 @@ ROOMS = {
     ),
     "indexing": Room(
         "indexing/**/*.py",
-        "retrievers_* embedding_cache encoders_* readers rerank cache_command contracts row_places key_index postings "
-        "search_shards plugin_targets",
-        "minilm onnx same_as_sentence int8",
+        "retrievers_* embedding_cache* encoders_* readers* rerank cache_* contracts* row_places key_index postings "
+        "search_shards shards plugin_targets",
+        "same_as_sentence [minilm] [onnx] two_processes",
     ),
     "ground_truth": Room(
         "ground_truth/**/*.py",
