@@ -195,6 +195,16 @@ def sides(differences: Sequence[float], clusters: Sequence[str], *, weight: str,
     return guarded(student(repositories), bounded(queries, least=-width, most=width, worst="typical"))
 
 
+def mean_sides(values: Sequence[float], clusters: Sequence[str], *, weight: str, ends: tuple[float, float]) -> Sides:
+    """Return what a mean of scores asks for, that lie between ``ends``."""
+    repositories, queries = units_of(values, clusters, weight=weight)
+    if len(repositories) < 6:
+        return bounded(queries, least=ends[0], most=ends[1], worst="largest")
+    if len(queries) < 2 * len(repositories):
+        return student(repositories)
+    return guarded(student(repositories), bounded(queries, least=ends[0], most=ends[1], worst="typical"))
+
+
 class Row(NamedTuple):
     """One comparison, as `compare_pairs` returns it."""
 
@@ -209,11 +219,9 @@ def compared(found: Sides, *, family: int, width: float, units: int) -> Row:
     """Bonferroni's correction of p and interval, and what 80 % power needs."""
     level = 0.05 / 2 / family
     low, high = found.lower(level), found.upper(level)
-    reach = max(found.estimate - low, high - found.estimate)
-    needed = reach + stats.t.ppf(0.8, max(units - 1, 1)) * found.error
     p = min(1.0, 2 * family * min(found.p_above, found.p_below))
-    possible = found.error > 0 and needed <= width
-    return Row(found.estimate, max(low, -width), min(high, width), p, needed if possible else math.nan)
+    needed = _needed(found, level, width=width, units=units)
+    return Row(found.estimate, max(low, -width), min(high, width), p, needed)
 
 
 class Place(NamedTuple):
@@ -226,7 +234,16 @@ class Place(NamedTuple):
     may_be_best: bool
 
 
-def standings(scores: np.ndarray, clusters: Sequence[str], *, weight: str, test: str) -> list[Place]:
+class Standings(NamedTuple):
+    """All places, and the smallest distance that excludes, in the middle of the pairs."""
+
+    places: list[Place]
+    detectable: float
+
+
+def standings(
+    scores: np.ndarray, clusters: Sequence[str], *, weight: str, test: str, corrections: int = 1
+) -> Standings:
     """Comparisons with the best: each alternative is the control of all others."""
     count = len(scores)
     options = {"weight": weight, "test": test, "width": 1.0}
@@ -236,18 +253,20 @@ def standings(scores: np.ndarray, clusters: Sequence[str], *, weight: str, test:
         for j in range(count)
         if i != j
     }
-    units = {}
+    units, kinds = {}, set()
     for i, j in pair:
         repositories, queries = units_of(list(scores[j] - scores[i]), clusters, weight=weight)
         units[i, j] = repositories if len(repositories) >= 6 else queries
+        kinds.add(units[i, j] is repositories)
     sizes, correlations = [], []
     for i in range(count):
         rivals = [j for j in range(count) if j != i]
-        sizes.append(_in_question([(units[i, j], pair[j, i]) for j in rivals]))
-        correlations.append(_correlation([units[i, j] for j in rivals]))
+        # Comparisons over different units have no correlation to speak of.
+        sizes.append(_in_question([(units[i, j], pair[j, i]) for j in rivals]) if len(kinds) == 1 else count - 1.0)
+        correlations.append(_correlation([units[i, j] for j in rivals]) if len(kinds) == 1 else 0.0)
     families = np.array(sizes), np.array(correlations)
-    one = family_level(0.05, *families)
-    two = family_level(0.025, np.full(count, count - 1.0), families[1])
+    one = family_level(0.05 / corrections, *families)
+    two = family_level(0.025 / corrections, np.full(count, count - 1.0), families[1])
     excluded = [min(pair[i, j].upper(one[i]) for j in range(count) if j != i) < 0 for i in range(count)]
     found = []
     for i in range(count):
@@ -257,11 +276,23 @@ def standings(scores: np.ndarray, clusters: Sequence[str], *, weight: str, test:
         high = min(high, 0.0) if excluded[i] else max(high, 0.0)
         low = min([0.0, *(max(pair[i, j].lower(levels[j]), -1.0) for j in rivals if not excluded[j])])
         smallest = min(pair[i, j].p_below for j in rivals)
-        p = family_p(np.array([smallest]), families[0][[i]], families[1][[i]])[0]
+        p = corrections * family_p(np.array([smallest]), families[0][[i]], families[1][[i]])[0]
         found.append(
             Place(min(pair[i, j].estimate for j in rivals), min(low, high), high, min(1.0, p), not excluded[i])
         )
-    return found
+    needed = [
+        _needed(pair[i, j], min(one[i], one[j]), width=1.0, units=len(units[i, j]))
+        for i, j in combinations(range(count), 2)
+    ]
+    known = [each for each in needed if not math.isnan(each)]
+    return Standings(found, float(np.median(known)) if known else math.nan)
+
+
+def _needed(found: Sides, level: float, *, width: float, units: int) -> float:
+    """Return the true difference that is shown four times in five at a one-sided level."""
+    reach = max(found.estimate - found.lower(level), found.upper(level) - found.estimate)
+    needed = reach + stats.t.ppf(0.8, max(units - 1, 1)) * found.error
+    return needed if found.error > 0 and needed <= width else math.nan
 
 
 def _in_question(rivals: Sequence[tuple[Pairs, Sides]]) -> float:

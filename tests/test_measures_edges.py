@@ -16,11 +16,12 @@ from chunkers.errors import UsageError
 from chunkers.sizes import Ruler
 from evaluation.measures import aggregate, evaluate, parse_measure, recall_curve
 from evaluation.measures.curve import recall_curves
-from evaluation.measures.declared import declared, own_facts
+from evaluation.measures.declared import MeasureFacts, declared, own_facts, recall
 from evaluation.measures.evaluate import column, median
 from evaluation.measures.kendall_tau import kendall_tau
 from evaluation.measures.measure import RankedMeasure, relevance
 from evaluation.measures.rbo import rbo
+from evaluation.measures.registry import remembered_measure
 from evaluation.measures.trec_eval import integer_gains, run_of
 from evaluation.types import Case, TextCase, TextSpan
 
@@ -230,13 +231,13 @@ def test_targets_count_once_at_the_first_result_that_touches_them() -> None:
 def test_files_count_once_and_none_is_0() -> None:
     """Without gold, or with gold in files that are not shown, files score 0."""
     results = [TextSpan(3, 0, 5), TextSpan(3, 5, 9), TextSpan(1, 0, 5)]
-    for gold, recall, rr in (
+    for gold, share, rr in (
         ([], 0, 0),
         ([TextSpan(7, 0, 1)], 0, 0),
         ([TextSpan(1, 0, 1), TextSpan(7, 0, 1)], 0.5, 0.5),
     ):
         case = Case("q", list("abc"), {}, TextCase(results, gold, {}))
-        assert value("file_recall@2", case) == value("file_recall", case) == recall
+        assert value("file_recall@2", case) == value("file_recall", case) == share
         assert value("file_rr", case) == rr
 
 
@@ -294,6 +295,23 @@ def test_what_results_know_of_a_measure_is_what_it_declared() -> None:
         assert own_facts([known]) == (facts,)
         with pytest.raises(UsageError, match="known from results only"):
             known(["a"], {"a"})
+
+
+def test_a_name_means_what_the_results_at_hand_say() -> None:
+    """A measure that this process knows by the same facts stays as it is; other facts of the name take its place."""
+    (facts,) = own_facts(
+        [declared(MeasureFacts("own@3", "own", "own@k", "d", "w", "c", "share", "higher", 0, 1, True))]
+    )
+    recall([facts])
+    first = parse_measure("own@3")
+    assert (first.name, first.unit, first.range) == ("own@3", "share", (0, 1))
+    recall([facts])
+    assert remembered_measure("own@3") is first
+    recall([replace(facts, direction="lower", high=None)])
+    second = parse_measure("own@3")
+    assert (second.direction, second.range) == ("lower", (0, math.inf))
+    recall([facts])
+    assert parse_measure("own@3").direction == "higher"
 
 
 def test_fractions_of_a_mean_are_exact() -> None:

@@ -38,6 +38,14 @@ from evaluation.measures.registry import describe_levels
         ("mrr(rel>0.5)", "mrr(rel>0.5)"),
         ("mrr(rel>0)", "mrr"),
         ("recall@4000tok(charge_duplicates)", "recall@4000tok(charge_duplicates=true)"),
+        ("tokens_to_recall(0.5,charge_duplicates)", "tokens_to_recall(0.5,charge_duplicates=true)"),
+        ("tokens_to_recall(charge_duplicates, recall=0.5)", "tokens_to_recall(0.5,charge_duplicates=true)"),
+        ("kendall-tau(A)", "kendall_tau(a)"),
+        ("kendall_tau(b)", "kendall_tau"),
+        ("αnDCG@5:alpha=0.9", "alpha_ndcg@5(alpha=0.9)"),
+        (" P_10 ", "precision@10"),
+        ("recall@2ktokens", "recall@2000tok"),
+        ("recall@1line", "recall@1lines"),
     ],
 )
 def test_spellings_have_one_canonical_name(spelling: str, canonical: str) -> None:

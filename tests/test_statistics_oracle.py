@@ -10,7 +10,7 @@ import statistics_oracle as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.statistics import best_set, compare_pairs
+from evaluation.statistics import BestSet, best_set, compare_pairs, mean_interval
 from evaluation.statistics.bounded import bounded_mean
 from evaluation.statistics.samples import Samples
 from evaluation.statistics.scores import score_span
@@ -89,20 +89,77 @@ def test_a_comparison_is_what_its_formulas_say(
     sizes=_SIZES,
     shape=st.sampled_from(["normal", "skewed"]),
     weight=st.sampled_from(["repository", "query"]),
+    corrections=st.sampled_from([1, 3]),
 )
 def test_a_set_is_what_comparisons_with_the_best_say(
-    seed: int, rows: int, sizes: list[int], shape: str, weight: Weight
+    *, seed: int, rows: int, sizes: list[int], shape: str, weight: Weight, corrections: int
 ) -> None:
-    """Who leaves, the interval to the best of the others, and its p."""
+    """Who leaves, the interval to the best of the others, its p, and what could have been shown."""
     scores, clusters = _world(seed, rows, sizes, shape)
-    found = best_set(scores, clusters, names=[f"n{k}" for k in range(rows)], weight=weight)
-    expected = oracle.standings(scores, clusters, weight=weight, test="t")
-    for one, other in zip(found.standings, expected, strict=True):
+    found = best_set(scores, clusters, names=[f"n{k}" for k in range(rows)], weight=weight, corrections=corrections)
+    _same_set(found, oracle.standings(scores, clusters, weight=weight, test="t", corrections=corrections))
+    assert found.family == (rows - 1) * corrections
+
+
+def _same_set(found: BestSet, expected: oracle.Standings) -> None:
+    assert found.detectable == pytest.approx(expected.detectable, abs=1e-6, nan_ok=True)
+    for one, other in zip(found.standings, expected.places, strict=True):
         assert one.may_be_best == other.may_be_best
         assert one.difference == pytest.approx(other.difference, abs=1e-9)
         assert one.low == pytest.approx(other.low, abs=1e-6)
         assert one.high == pytest.approx(other.high, abs=1e-6)
         assert one.p == pytest.approx(other.p, rel=1e-4)
+
+
+@pytest.mark.parametrize("test", _TESTS)
+@pytest.mark.parametrize("missing", [1, 2])
+def test_a_set_over_different_units_is_corrected_for_all_others(test: TestName, missing: int) -> None:
+    """Where some pairs have too few repositories, every pair is compared by what it has, and nothing is shared."""
+    seen = set()
+    for seed in range(6):
+        scores, clusters = _world(seed, 4, [2] * (5 + missing), "normal")
+        scores[0] = np.clip(scores[0] - 0.35 * (seed % 2), 0, 1)
+        for repository in range(missing):
+            scores[3, [cluster == f"r{repository}" for cluster in clusters]] = np.nan
+        found = best_set(scores, clusters, names=list("abcd"), test=test)
+        _same_set(found, oracle.standings(scores, clusters, weight="repository", test=test))
+        assert (found.unit, found.n_units) == ("repository", 5 + missing)
+        seen |= set(found.excluded)
+    assert "a" in seen
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    sizes=_SIZES,
+    shape=st.sampled_from(_SHAPES),
+    weight=st.sampled_from(["repository", "query"]),
+    holes=st.booleans(),
+)
+def test_an_interval_is_what_its_formulas_say(
+    *, seed: int, sizes: list[int], shape: str, weight: Weight, holes: bool
+) -> None:
+    """Both ends of the interval of a mean, whose scores lie between 0 and 1."""
+    scores, clusters = _world(seed, 1, sizes, shape)
+    if holes and len(clusters) > 2:
+        scores[0, 1] = np.nan
+    found = mean_interval(scores[0], clusters, weight=weight)
+    expected = oracle.mean_sides(list(scores[0]), clusters, weight=weight, ends=(0.0, 1.0))
+    assert found.mean == pytest.approx(expected.estimate, abs=1e-9)
+    assert found.low == pytest.approx(max(expected.lower(0.025), 0.0), abs=1e-6)
+    assert found.high == pytest.approx(min(expected.upper(0.025), 1.0), abs=1e-6)
+    assert (found.n, found.undefined) == (len(clusters) - np.isnan(scores).sum(), np.isnan(scores).sum())
+
+
+@pytest.mark.parametrize("sizes", [[2] * 7, [2] * 6 + [1], [1] * 7, [3] * 6])
+@pytest.mark.parametrize("shape", ["rare", "normal"])
+def test_queries_guard_repositories_from_two_for_each_on(sizes: list[int], shape: str) -> None:
+    """With exactly two they do, with one less in all they do not."""
+    for seed in range(6):
+        scores, clusters = _world(seed, 2, sizes, shape)
+        (row,) = compare_pairs(scores, clusters, names=["a", "b"])
+        expected = oracle.sides(list(scores[0] - scores[1]), clusters, weight="repository", test="t", width=1.0)
+        assert (row.low, row.high) == pytest.approx((expected.lower(0.025), expected.upper(0.025)), abs=1e-6)
 
 
 def test_skewed_repositories_widen_one_side() -> None:
