@@ -21,8 +21,8 @@ def days_used(folder: Path, count: int) -> np.ndarray:
     try:
         days = np.fromfile(folder / _NAME, dtype=_DAYS)
     except OSError:
-        days = np.zeros(0, dtype=_DAYS)
-    if len(days) != count:  # none is there, or it is no pack's
+        days = np.zeros(count, dtype=_DAYS)
+    if len(days) != count:  # it is no pack's
         days = np.zeros(count, dtype=_DAYS)
     written = int((folder / "manifest.json").stat().st_mtime // DAY)
     return np.where(days, days, written).astype(_DAYS)

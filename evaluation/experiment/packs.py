@@ -121,7 +121,7 @@ class Packs:
             for place in places:
                 key = bytes(pack.keys[place]).ljust(_KEY.itemsize, b"\0")
                 records[key] = pack.record(place)
-                days[key] = max(used[place], days.get(key, 0))
+                days[key] = max(used[place], days.get(key, used[place]))
         made = self._put(records, lasting=True) if records else None
         if made is not None:
             write_days(made.folder, np.array([days[key] for key in sorted(records)]))

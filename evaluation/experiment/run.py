@@ -62,14 +62,14 @@ def run_experiment(
     """Return the results of every cell; a cell that failed is there with its reason."""
     progress = progress or Progress()
     config = session.config
-    with spread_work(session.store, executor):
-        loaded = [session.dataset(spec) for spec in config.datasets]
-    offsets = offset_specs(session)
-    given, others, readers = session, contestants(session), make_readers(session)
-    session = with_offsets(session, offsets)
-    cells = session.cells[shard.number - 1 :: shard.of] if shard else session.cells
-    failed = _prepare(session, cells, overwrite)
     try:
+        with spread_work(session.store, executor):
+            loaded = [session.dataset(spec) for spec in config.datasets]
+        offsets = offset_specs(session)
+        given, others, readers = session, contestants(session), make_readers(session)
+        session = with_offsets(session, offsets)
+        cells = session.cells[shard.number - 1 :: shard.of] if shard else session.cells
+        failed = _prepare(session, cells, overwrite)
         failed |= make_scores(session, [cell for cell in cells if cell not in failed], executor, progress, levels=True)
     finally:
         executor.close()
@@ -287,6 +287,7 @@ def _score_or_levels(
 ) -> None:
     """Score a cell, or find what chance and perfection reach on a dataset under a chunker."""
     if isinstance(task, CellKey):
-        stages.score(session, task, embedded=spent.get(task[:3], 0.0), blocks=blocks.get(task, ()))
+        embedded = spent.get(task[:3], 0.0) if _uses_vectors(session, task) else 0.0
+        stages.score(session, task, embedded=embedded, blocks=blocks.get(task, ()))
     else:
         stages.levels(session, task[0], task[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -55,7 +56,7 @@ def space_parts(loaded: LoadedDataset, chunks: ChunkTable, files: range) -> list
     repos = ["" if loaded.dataset.scope == "all" else chunks.files[file].repo for file in files]
     starts = [place for place, repo in enumerate(repos) if not place or repo != repos[place - 1]]
     parts = []
-    for start, end in zip(starts, [*starts[1:], len(repos)], strict=True):
+    for start, end in itertools.pairwise([*starts, len(repos)]):
         own = files[start:end]
         first, last = np.searchsorted(column, [own.start, own.stop]).tolist()
         parts.append(SpacePart(repos[start], own, first + np.flatnonzero(found[first:last])))
