@@ -11,7 +11,7 @@ import pytest
 
 from chunkers.errors import UsageError
 from evaluation.measures.audit import audit, audit_measure, specimen
-from evaluation.measures.audit_worlds import BINARY, GRADED, ITEMS
+from evaluation.measures.audit_worlds import BINARY, GOLD_PLACES, GRADED, ITEMS, chunk_case, item_case, tiling
 from evaluation.measures.batch import Batch
 from evaluation.measures.budget_recall import BudgetRecall
 from evaluation.measures.measure import Direction, Measure, RankedMeasure
@@ -272,3 +272,31 @@ def test_a_specimen_has_what_its_class_takes() -> None:
         "tokens_to_recall(0.5)",
         "file_rr",
     ]
+
+
+def test_the_two_worlds_are_what_they_say() -> None:
+    """Items are files of ten units, gold above grade 0; a chunk that shares any unit of gold is relevant."""
+    case = item_case(("c", "a"), GRADED)
+    assert case.text is not None
+    assert (case.ranking, case.reference) == (["c", "a"], list(ITEMS))
+    assert [(span.file, span.start, span.end) for span in case.text.results] == [(2, 0, 10), (0, 0, 10)]
+    assert [span.file for span in case.text.gold] == [0, 1, 2, 3]
+    assert case.nuggets == {item: frozenset({number}) for number, item in enumerate("abcd")}
+    assert case.vectors is not None
+    np.testing.assert_allclose(np.linalg.norm(case.vectors, axis=1), 1)
+    renamed = item_case(("c", "a"), BINARY, names="vwxyz", reference=("e", "a"))
+    assert (renamed.ranking, renamed.grades) == (["x", "v"], {"v": 1, "w": 1, "x": 0})
+    assert (renamed.reference, set(renamed.nuggets or ())) == (["z", "v"], {"v", "w"})
+    for start in range(12):
+        gold = GOLD_PLACES[start]
+        assert gold == tuple(unit % 12 for unit in range(start, start + 3))
+        for size in (3, 4, 6):
+            chunks = tiling(size)
+            assert chunks == [(begin, begin + size) for begin in range(0, 12, size)]
+            found = chunk_case(chunks[::-1], chunks, gold=gold)
+            holding = {f"{begin}-{end}" for begin, end in chunks if set(range(begin, end)) & set(gold)}
+            assert found.grades == dict.fromkeys(holding, 1)
+            assert found.text is not None
+            assert sorted(span.start for span in found.text.gold) == sorted(gold)
+            assert found.ranking == [f"{begin}-{end}" for begin, end in chunks[::-1]]
+            assert set((found.reference or ())[: len(holding)]) == holding
