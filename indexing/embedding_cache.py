@@ -185,7 +185,7 @@ class EmbeddingCache:
         order = np.argsort(keys)
         ranked = keys[order]
         open_ = np.ones(len(keys), dtype=np.bool_)
-        for path in shard_paths(group):
+        for path in shard_paths(group) if len(keys) else ():
             shard = self._sound_shard(path, ranked)
             while shard is not None:
                 broken = False

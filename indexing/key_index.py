@@ -52,7 +52,7 @@ def shard_with(path: Path, keys: np.ndarray) -> Shard | None:
         if whole is not None and not whole.damaged:
             with contextlib.suppress(OSError):  # a cache that others fill, or a full disk: it is only slower
                 _write(path, whole)
-    if index is None or not len(keys):
+    if index is None:
         return shard
     at = np.minimum(np.searchsorted(index.keys, keys), len(index.keys) - 1)
     starts = np.unique(index.blocks[at[index.keys[at] == keys]]).tolist()

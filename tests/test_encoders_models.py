@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from indexing.encoders.hashing import Hashing
 from indexing.encoders.minilm import packaged_model
 from indexing.encoders.precomputed import Precomputed, text_key
 from indexing.encoders.st import SentenceTransformerEncoder
+from indexing.model_folder import ModelFolder, content_hash
 from indexing.registry import ENCODERS
 from indexing.types import QueryBatch, SearchSpace
 
@@ -47,6 +49,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("models") / "small"
     model.save(str(target))
     return target
+
+
+@pytest.fixture(scope="module")
+def library(folder: Path) -> Any:
+    """Load the same model with the library that it is made for."""
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu")
 
 
 def test_folder_model_with_its_prompts(folder: Path) -> None:
@@ -106,6 +116,95 @@ def test_long_texts_of_a_folder_model(folder: Path, how: str) -> None:
     pooled, cut = encoder.encode(texts, kind="document"), plain.encode(texts, kind="document")
     assert pooled[0] == pytest.approx(cut[0], abs=1e-6)
     assert np.abs(pooled[1] - cut[1]).max() > 1e-4
+
+
+def unit(row: np.ndarray) -> np.ndarray:
+    """Return the row with length 1."""
+    return np.asarray(row / np.linalg.norm(row))
+
+
+@pytest.mark.parametrize("prompt", ["", "text: "])
+@pytest.mark.parametrize("words", [1, 10, 11, 25])
+def test_windows_of_a_folder_model_are_pooled_by_their_tokens(
+    folder: Path, library: Any, words: int, prompt: str
+) -> None:
+    """As many tokens as the window has beside the prompt and the special ones; the last weighs what it holds."""
+    own = len(library.tokenizer(prompt)["input_ids"])
+    names = ["read file class word path".split()[number % 5] for number in range(words)]
+    step = 10
+    parts = [" ".join(names[start : start + step]) for start in range(0, words, step)]
+    rows = [unit(library.encode(prompt + part, show_progress_bar=False)) for part in parts]
+    weights = [len(part.split()) for part in parts]
+    shared = {"model": str(folder), "document_prompt": prompt, "window": step + own}
+    mean = SentenceTransformerEncoder(long="mean", **shared).encode([" ".join(names), ""], kind="document")
+    assert mean[0] == pytest.approx(unit(np.average(rows, axis=0, weights=weights)), abs=1e-5)
+    assert mean[1] == pytest.approx(unit(library.encode(prompt, show_progress_bar=False)), abs=1e-5)
+    high = SentenceTransformerEncoder(long="max", **shared).encode([" ".join(names)], kind="document")
+    assert high[0] == pytest.approx(unit(np.max(rows, axis=0)), abs=1e-5)
+
+
+def test_a_prompt_that_leaves_no_room_is_refused(folder: Path) -> None:
+    """One token beside it is enough."""
+    own = 2 + len("text text".split())
+    for window in (own, own + 1):
+        encoder = SentenceTransformerEncoder(model=str(folder), document_prompt="text text", window=window, long="mean")
+        if window == own:
+            with pytest.raises(UsageError, match=f"its prompt fills the window of {window} tokens"):
+                encoder.encode(["a b"], kind="document")
+        else:
+            assert encoder.encode(["a b"], kind="document").shape == (1, 16)
+
+
+@pytest.mark.parametrize(
+    ("own", "tokenizer", "positions", "window"),
+    [
+        (7, 5, 3, 7),
+        (None, 512, 64, 64),
+        (None, 64, 512, 64),
+        (None, 1, 512, 1),
+        (None, 1e30, 64, 64),
+        (None, 10**9, None, None),
+        (None, 10**9 - 1, None, 10**9 - 1),
+        (None, 0, 64, 64),
+        (None, -1, None, None),
+        (None, "many", 64, 64),
+        (None, None, None, None),
+    ],
+)
+def test_the_window_is_read_from_the_files(
+    tmp_path: Path, own: int | None, tokenizer: object, positions: int | None, window: int | None
+) -> None:
+    """The model's own, or else the least of what its tokenizer and its positions allow; absurd numbers are no limit."""
+    for name, field, value in (
+        ("sentence_bert_config", "max_seq_length", own),
+        ("tokenizer_config", "model_max_length", tokenizer),
+        ("config", "max_position_embeddings", positions),
+    ):
+        if value is not None:
+            (tmp_path / f"{name}.json").write_text(json.dumps({field: value}))
+    assert SentenceTransformerEncoder(model=str(tmp_path)).max_tokens == window
+    assert SentenceTransformerEncoder(model=str(tmp_path), long="mean").max_tokens is None
+    (tmp_path / "config.json").write_text("[1]")
+    assert SentenceTransformerEncoder(model=str(tmp_path), window=9).max_tokens == 9
+
+
+def test_what_is_remembered_of_a_folder_changes_with_its_files(tmp_path: Path) -> None:
+    """Names, sizes and contents count, in folders below too; what is written about the model does not."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.json").write_text("1")
+    (tmp_path / "sub" / "b.json").write_text("2")
+    first = ModelFolder.at(tmp_path)
+    known = content_hash(first)
+    assert [name for name, *_ in first.files] == ["a.json", "sub/b.json"]
+    (tmp_path / "README.md").write_text("words")
+    assert ModelFolder.at(tmp_path) == first
+    (tmp_path / "a.json").write_text("3")
+    os.utime(tmp_path / "a.json", ns=(1, 1))
+    second = ModelFolder.at(tmp_path)
+    assert second != first
+    assert content_hash(second) != known
+    (tmp_path / "a.json").rename(tmp_path / "c.json")
+    assert content_hash(ModelFolder.at(tmp_path)) != content_hash(second)
 
 
 def test_identity_is_the_contents(folder: Path, tmp_path: Path) -> None:

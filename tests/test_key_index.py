@@ -90,3 +90,110 @@ def test_a_damaged_block_is_found_and_computed_again(cache: EmbeddingCache) -> N
     with pytest.warns(UserWarning, match="was damaged"):
         assert np.array_equal(EmbeddingCache(cache.folder).embed(Hashing(), TEXTS[:2_000], kind="document"), fresh)
     assert missing(cache, TEXTS[:2_000]) == 0
+
+
+def block(folder: Path, keys: list[bytes], fill: float) -> None:
+    """Append rows of these keys."""
+    shards.append_block(folder, keys, [7] * len(keys), np.full((len(keys), 2), fill, dtype=np.float32))
+
+
+def numbered(*numbers: int) -> list[bytes]:
+    """Return keys of 16 bytes."""
+    return [b"%016d" % number for number in numbers]
+
+
+def looked_up(folder: Path, *numbers: int) -> list[int]:
+    """Return where the blocks begin that may hold these keys."""
+    (path,) = shards.shard_paths(folder)
+    found = key_index.shard_with(path, np.array(numbered(*numbers)))
+    assert found is not None
+    assert not found.damaged
+    return [each.start for each in found.blocks]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a shard whose keys are put in order from the eleventh on."""
+    monkeypatch.setattr(key_index, "LEAST", 10)
+    made = tmp_path / "encoder"
+    made.mkdir()
+    return made
+
+
+def test_keys_are_put_in_order_when_there_are_enough(folder: Path) -> None:
+    """One more than can be looked through; then again when those behind are one more than a quarter of them."""
+    index = folder / "000001.keys"
+    block(folder, numbered(*range(10)), 0.0)
+    looked_up(folder, 1)
+    assert not index.exists()
+    block(folder, numbered(*range(10, 100)), 1.0)
+    looked_up(folder, 1)
+    covered = index.stat().st_size
+    block(folder, numbered(*range(100, 125)), 2.0)
+    looked_up(folder, 1)
+    assert index.stat().st_size == covered
+    block(folder, numbered(125), 3.0)
+    looked_up(folder, 1)
+    assert index.stat().st_size == covered + 26 * (16 + 8)
+    assert [each.name for each in sorted(folder.iterdir())] == ["000001.keys", "000001.shard"]
+
+
+def test_the_blocks_of_the_keys_and_those_behind_are_read(folder: Path) -> None:
+    """Of a key that two blocks hold, the older; of keys at the ends of the order their own, and beyond them none."""
+    block(folder, numbered(*range(10, 20)), 0.0)
+    block(folder, numbered(*range(15, 30)), 1.0)
+    looked_up(folder, 10)
+    first, second = 0, shards.HEADER_BYTES + 10 * (16 + 4 + 8)
+    assert looked_up(folder, 10) == looked_up(folder, 16, 10) == [first]
+    assert looked_up(folder, 29) == [second]
+    assert looked_up(folder, 9, 30, 99) == looked_up(folder) == []
+    assert looked_up(folder, 12, 25) == [first, second]
+    block(folder, numbered(40), 2.0)
+    third = second + shards.HEADER_BYTES + 15 * (16 + 4 + 8)
+    assert looked_up(folder, 12) == [first, third]
+    assert looked_up(folder, 41) == [third]
+
+
+@pytest.mark.parametrize("at", [0, 8, 16, 24, 32, -1])
+def test_an_index_of_another_shard_is_no_index(folder: Path, at: int) -> None:
+    """Whichever number of its head is wrong, or where it is cut or longer: the shard itself is looked through."""
+    block(folder, numbered(*range(20)), 0.0)
+    looked_up(folder, 1)
+    index = folder / "000001.keys"
+    data = bytearray(index.read_bytes())
+    if at >= 0:
+        data[at] ^= 1
+        if at == 8:  # what is covered: too little is caught by the head of the last block
+            data[8:16] = (10**6).to_bytes(8, "little")
+    else:
+        data += b"\0"
+    index.write_bytes(data)
+    assert looked_up(folder, 99) == [0]
+
+
+def test_a_cut_shard_is_not_covered_by_its_index(folder: Path) -> None:
+    """One byte less than the index says: the shard is damaged, and said to be."""
+    block(folder, numbered(*range(20)), 0.0)
+    block(folder, numbered(*range(20, 40)), 0.0)
+    looked_up(folder, 1)
+    (path,) = shards.shard_paths(folder)
+    path.write_bytes(path.read_bytes()[:-1])
+    found = key_index.shard_with(path, np.array(numbered(1)))
+    assert found is not None
+    assert (found.damaged, [each.start for each in found.blocks]) == (True, [0])
+    path.unlink()
+    assert key_index.shard_with(path, np.array(numbered(1))) is None
+
+
+def test_a_place_that_holds_no_block_drops_the_index(folder: Path) -> None:
+    """The shard is said to be damaged, so that it is looked through and put in order anew."""
+    block(folder, numbered(*range(20)), 0.0)
+    looked_up(folder, 1)
+    index = folder / "000001.keys"
+    data = bytearray(index.read_bytes())
+    data[-20 * 8 :] = (5).to_bytes(8, "little") * 20
+    index.write_bytes(data)
+    (path,) = shards.shard_paths(folder)
+    found = key_index.shard_with(path, np.array(numbered(1)))
+    assert found is not None
+    assert (found.damaged, found.blocks, index.exists()) == (True, (), False)

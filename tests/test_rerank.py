@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -82,6 +83,76 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     for spec in ("rerank:pool=0", "rerank:window=3"):
         with pytest.raises(UsageError, match="must be"):
             RETRIEVERS.create(spec)
+
+
+def test_what_reading_again_costs_is_counted(folder: Path) -> None:
+    """Pairs of the pool, their tokens up to the window, and the share of pairs that are longer than it."""
+    from transformers import AutoTokenizer
+
+    space, queries = SearchSpace(TEXTS), QueryBatch(["read the path", "nowhere", "server"])
+    found = BM25().search(space, queries, depth=9)
+    pairs = [(query, TEXTS[hit.position]) for query, run in zip(queries.texts, found, strict=True) for hit in run[:3]]
+    lengths = [len(AutoTokenizer.from_pretrained(folder)(*pair)["input_ids"]) for pair in pairs]
+    exact = sorted(lengths)[1]
+    for window, seen in ((None, 64), (exact, exact), (exact - 1, exact - 1), (500, 64)):
+        retriever = RETRIEVERS.create(f"rerank:model={folder},pool=3" + (f",window={window}" if window else ""))
+        assert retriever.diagnostics(space, queries, depth=1) == {  # type: ignore[attr-defined] # rerank has them
+            "rerank_pairs": len(pairs),
+            "rerank_tokens": sum(min(length, seen) for length in lengths),
+            "rerank_window": seen,
+            "rerank_cut_off": pytest.approx(sum(length > seen for length in lengths) / len(lengths)),
+        }
+    nothing = RETRIEVERS.create(f"rerank:model={folder}").diagnostics(space, QueryBatch(["nowhere"]), depth=1)  # type: ignore[attr-defined] # as above
+    assert (nothing["rerank_pairs"], nothing["rerank_tokens"], nothing["rerank_cut_off"]) == (0, 0, 0)
+
+
+def test_scores_are_reciprocal_ranks(folder: Path) -> None:
+    """Of the whole ranking, also beyond the pool; depth 0 has none, and a window of eight tokens is the least."""
+    retriever = RETRIEVERS.create(f"rerank:model={folder},pool=2,window=8")
+    runs = retriever.search(SearchSpace(TEXTS), QueryBatch(["read", "nowhere"]), depth=5)
+    assert [hit.score for hit in runs[0]] == [1, 1 / 2, 1 / 3, 1 / 4]
+    assert runs[1] == []
+    assert retriever.search(SearchSpace(TEXTS), QueryBatch(["read", "x"]), depth=0) == [[], []]
+    with pytest.raises(UsageError, match="at least 8 tokens, not 7"):
+        RETRIEVERS.create("rerank:window=7")
+
+
+def test_equal_texts_tie_whatever_their_batch(folder: Path) -> None:
+    """The lower position comes first; batches of any size give one order."""
+    texts = ["def read(path)", "class read", "def read(path)", "read it " * 9, "class read"]
+    runs = [
+        RETRIEVERS.create(f"rerank:model={folder},batch={batch}").search(
+            SearchSpace(texts), QueryBatch(["read"]), depth=5
+        )
+        for batch in (1, 2, 32)
+    ]
+    assert runs[0] == runs[1] == runs[2]
+    order = [hit.position for hit in runs[0][0]]
+    assert order.index(2) == order.index(0) + 1
+    assert order.index(4) == order.index(1) + 1
+
+
+def test_a_model_of_two_numbers_is_no_cross_encoder(folder: Path, tmp_path: Path) -> None:
+    """One finite number for a pair is needed; without a model the version is that of the code."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    assert RETRIEVERS.create("rerank").version == "1"
+    space, queries = SearchSpace(TEXTS), QueryBatch(["read"])
+    for kind in ("two", "nan"):
+        place = tmp_path / kind
+        shutil.copytree(folder, place)
+        tensors = load_file(place / "model.safetensors")
+        if kind == "nan":
+            tensors["classifier.bias"] = torch.full((1,), float("nan"))
+        else:
+            config = json.loads((place / "config.json").read_text())
+            labels = {"id2label": {"0": "a", "1": "b"}, "label2id": {"a": 0, "b": 1}}
+            (place / "config.json").write_text(json.dumps({**config, **labels}))
+            tensors |= {name: torch.cat([tensors[name]] * 2) for name in ("classifier.weight", "classifier.bias")}
+        save_file(tensors, place / "model.safetensors", {"format": "pt"})
+        with pytest.raises(UsageError, match="gives one finite number for a pair of texts"):
+            RETRIEVERS.create(f"rerank:model={place}").search(space, queries, depth=5)
 
 
 def test_it_is_compared_as_any_retriever(chunkbench: Command, repository: Path, tmp_path: Path, folder: Path) -> None:

@@ -52,7 +52,7 @@ ROOMS = {
         "indexing/**/*.py",
         "retrievers_* embedding_cache* encoders_* readers* rerank cache_* contracts* row_places key_index postings "
         "search_shards shards plugin_targets",
-        "same_as_sentence [minilm] [onnx] two_processes",
+        "same_as_sentence [minilm] [onnx] two_processes it_keeps_the_contract",
     ),
     "ground_truth": Room(
         "ground_truth/**/*.py",
