@@ -1,4 +1,4 @@
-"""A real run on code made here, for the tests of reports: runpy.run_path gives `simulated_results`.
+"""A real run on code made here, for the tests of reports; what was run once is shared by all of them.
 
 Chunks, rankings, texts and facts are what the pipeline made of the code; only the scores are drawn, so that the truth
 behind a verdict is known.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -21,6 +21,7 @@ from evaluation.config import make_config
 from evaluation.experiment.executors import Serial
 from evaluation.experiment.run import run_experiment
 from evaluation.experiment.session import Session
+from evaluation.report.view import Row, View
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import CellRecord, Results
 from ground_truth.types import Annotation, Dataset, Query
@@ -79,6 +80,19 @@ def simulated_results(
     called = {cell.key.chunker: name for cell, name in zip(real.cells, names, strict=True)}
     cuts = {(called[chunker], key): found for (chunker, key), found in real.cuts.items()}
     return with_statistics(replace(real, config=config, cells=tuple(cells), cuts=cuts))
+
+
+def with_cell(view: View, name: str, **parts: Any) -> View:
+    """Return the view with other parts, or other facts of a part, in one chunker's cell."""
+
+    def changed(row: Row) -> Row:
+        held = {
+            part: replace(getattr(row.cell, part), **value) if is_dataclass(getattr(row.cell, part)) else value
+            for part, value in parts.items()
+        }
+        return replace(row, cell=replace(row.cell, **held))
+
+    return replace(view, rows=tuple(changed(row) if row.chunker == name else row for row in view.rows))
 
 
 def _repeated(results: Results, times: int) -> Results:

@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -18,10 +17,11 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from report_case import simulated_results
 
 from evaluation.report.build import write_report
 from evaluation.report.page import page
-from evaluation.results.types import HiddenPart, Results
+from evaluation.results.types import HiddenPart
 
 selenium = pytest.importorskip("selenium", reason="the browser test needs the dev extra's selenium")
 
@@ -30,8 +30,6 @@ pytestmark = pytest.mark.skipif(
     not (_BROWSER and _DRIVER),
     reason="no chromium and chromedriver here (Debian: apt install chromium chromium-driver)",
 )
-_CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
-simulated_results: Callable[..., Results] = _CASE["simulated_results"]
 
 _BOMB = "<img src=x onerror=document.title='hacked'>"
 # "</script>" holds a slash, so as a path it is a folder called "<" and a file called "script>…".

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import runpy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from report_case import simulated_results
 
 from chunkers.errors import UsageError
 from evaluation.history.accepted import accept, acceptances
@@ -20,7 +20,6 @@ from evaluation.history.trend_page import trend_page
 from evaluation.results.folder import write_results
 from evaluation.results.types import Results
 
-simulated_results = runpy.run_path(str(Path(__file__).with_name("report_case.py")))["simulated_results"]
 NOON = datetime(2026, 1, 10, 12, tzinfo=UTC)
 STAGES = {"chunk": {"versions": {"grammars": "1"}}}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import runpy
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
@@ -12,6 +11,7 @@ from typing import get_args
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from report_case import simulated_results
 
 from chunkers.errors import UsageError
 from evaluation.results.comparisons import with_statistics
@@ -19,13 +19,6 @@ from evaluation.results.folder import write_results
 from evaluation.results.types import Results
 from evaluation.statistics.types import TestName, Weight
 from scripts.report import TESTS, WEIGHTS, command
-
-_CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
-
-
-def _simulated(**options: object) -> Results:
-    make: Callable[..., Results] = _CASE["simulated_results"]
-    return make(**options)
 
 
 def _only(results: Results, names: set[str]) -> Results:
@@ -38,7 +31,7 @@ def _only(results: Results, names: set[str]) -> Results:
 
 def test_a_report_is_rebuilt_from_its_folder(tmp_path: Path) -> None:
     """The command writes the five files again and ends with the verdict; the page is the one of the run."""
-    write_results(_simulated(queries=96), tmp_path)
+    write_results(simulated_results(queries=96), tmp_path)
     result = CliRunner().invoke(command, [str(tmp_path)], catch_exceptions=False)
     assert result.exit_code == 0
     assert "may be best" in result.output
@@ -50,7 +43,7 @@ def test_a_report_is_rebuilt_from_its_folder(tmp_path: Path) -> None:
 
 def test_two_runs_become_one_with_comparisons_across_them(tmp_path: Path) -> None:
     """Chunkers of two runs on the same queries are compared with each other after merging."""
-    everything = _simulated(queries=24)
+    everything = simulated_results(queries=24)
     names = [cell.key.chunker for cell in everything.cells]
     write_results(_only(everything, set(names[:2])), tmp_path / "one")
     write_results(_only(everything, set(names[2:])), tmp_path / "two")
@@ -69,7 +62,7 @@ def test_two_runs_become_one_with_comparisons_across_them(tmp_path: Path) -> Non
 def test_a_report_goes_to_no_place_of_something_else(tmp_path: Path) -> None:
     """The report of one run is not put beside the results of another, nor is a file replaced by it."""
     for name in ("one", "other"):
-        write_results(_simulated(queries=24), tmp_path / name)
+        write_results(simulated_results(queries=24), tmp_path / name)
     (tmp_path / "file").write_text("mine")
     for out, why in (("other", "results of another run"), ("file", "cannot be written")):
         with pytest.raises(UsageError, match=why):
@@ -79,7 +72,7 @@ def test_a_report_goes_to_no_place_of_something_else(tmp_path: Path) -> None:
 
 def test_every_cell_has_a_file_name_of_its_own() -> None:
     """Names are readable where they can be; long ones, and those that other specs would share, end in a hash."""
-    template = _simulated(queries=24).cells[0]
+    template = simulated_results(queries=24).cells[0]
 
     def slug(dataset: str) -> str:
         return dataclasses.replace(template, key=template.key._replace(dataset=dataset)).slug
@@ -112,7 +105,7 @@ def test_runs_of_different_experiments_are_not_merged(
     tmp_path: Path, change: Callable[[Results], dict[str, object]], named: str
 ) -> None:
     """What one run did not measure cannot be compared: the error says what differs, and nothing is written."""
-    run = _simulated(queries=24)
+    run = simulated_results(queries=24)
     write_results(run, tmp_path / "one")
     write_results(dataclasses.replace(run, config=run.config.model_copy(update=change(run))), tmp_path / "two")
     arguments = [str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(tmp_path / "both")]
@@ -123,7 +116,7 @@ def test_runs_of_different_experiments_are_not_merged(
 
 def test_intervals_stay_within_what_the_measure_can_be() -> None:
     """Three queries with scores near 1 give a wide interval that does not pass 1, as no mean can."""
-    run = _simulated(queries=3, repositories=3)
+    run = simulated_results(queries=3, repositories=3)
     (measure,) = run.config.measures[:1]
     scores = {measure: np.array([1.0, 0.7, 1.0])}
     cell = dataclasses.replace(run.cells[0], scores=scores)
@@ -138,7 +131,7 @@ def test_intervals_stay_within_what_the_measure_can_be() -> None:
 
 def test_another_test_and_a_baseline_are_computed_again(tmp_path: Path) -> None:
     """--test and --baseline compute the comparisons again; a baseline that no run has is refused by name."""
-    write_results(_simulated(queries=24), tmp_path)
+    write_results(simulated_results(queries=24), tmp_path)
     arguments = [
         str(tmp_path),
         "--test",
@@ -157,7 +150,7 @@ def test_another_test_and_a_baseline_are_computed_again(tmp_path: Path) -> None:
 
 def test_another_weight_and_margin_are_computed_again(tmp_path: Path) -> None:
     """--weight and --margin reach every comparison and the verdict; the folder's own results stay as they are."""
-    write_results(_simulated(queries=24), tmp_path)
+    write_results(simulated_results(queries=24), tmp_path)
     arguments = [str(tmp_path), "--weight", "query", "--margin", "1.5", "--out", str(tmp_path / "new")]
     found = json.loads(CliRunner().invoke(command, [*arguments, "--json"], catch_exceptions=False).output)
     assert {(row["weight"], row["margin"]) for row in found["comparisons"] if row["measure"] == "naurc@4000tok"} == {
@@ -176,7 +169,7 @@ def test_the_tests_on_offer_are_those_of_the_statistics() -> None:
 
 def test_a_folder_with_a_damaged_table_is_refused(tmp_path: Path) -> None:
     """Scores that were cut short are named; nothing is built from the rest."""
-    write_results(_simulated(queries=24), tmp_path)
+    write_results(simulated_results(queries=24), tmp_path)
     table = tmp_path / "scores.parquet"
     table.write_bytes(table.read_bytes()[:-40])
     with pytest.raises(UsageError, match="is not complete"):

@@ -7,11 +7,9 @@ import functools
 import io
 import itertools
 import re
-import runpy
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from report_case import simulated_results
 from rich.console import Console
 
 from evaluation.report.documents import comparisons_csv, csv_text, markdown
@@ -23,9 +21,6 @@ from evaluation.report.terminal import render_screen, render_table
 from evaluation.report.verdict import sentences
 from evaluation.report.view import views
 from evaluation.results.types import Results
-
-_CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
-simulated_results: Callable[..., Results] = _CASE["simulated_results"]
 
 
 def _printed(results: Results, *, width: int, wide: bool = False) -> str:

@@ -7,8 +7,6 @@ import dataclasses
 import gzip
 import json
 import re
-import runpy
-from collections.abc import Callable
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -19,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from report_case import simulated_results
 
 from evaluation.report.build import write_report
 from evaluation.report.colouring import coloured, packed_colours
@@ -33,10 +32,8 @@ from evaluation.report.page import page
 from evaluation.report.view import views
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.folder import read_results, write_results
-from evaluation.results.types import FilePlace, HiddenPart, Results
+from evaluation.results.types import FilePlace, HiddenPart
 
-_CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
-simulated_results: Callable[..., Results] = _CASE["simulated_results"]
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 

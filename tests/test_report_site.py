@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-import runpy
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Command
+from report_case import simulated_results
 
 from chunkers.errors import UsageError
 from evaluation.report.site import SiteRun, check_site, write_site
 from evaluation.results.folder import write_results
-from evaluation.results.types import Results
-
-_CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
-simulated_results: Callable[..., Results] = _CASE["simulated_results"]
 
 
 def test_the_index_leads_to_every_run_and_setting(tmp_path: Path) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import runpy
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_case import simulated_results
 
 from chunkers.errors import UsageError
 from evaluation.measures.declared import MeasureFacts, recall
@@ -23,8 +21,6 @@ from evaluation.report.view import View, views
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import Results
 
-_CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
-simulated_results: Callable[..., Results] = _CASE["simulated_results"]
 REDUNDANCY = "redundancy@4000tok"
 """A share of which less is better."""
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import runpy
 from dataclasses import fields, is_dataclass, replace
-from pathlib import Path
 
 import pytest
+from report_case import simulated_results
 
 from evaluation.results import facts
 from evaluation.results.axes import alternatives
 from evaluation.types import NO_STAGE, CellKey
-
-simulated_results = runpy.run_path(str(Path(__file__).with_name("report_case.py")))["simulated_results"]
 
 
 def test_an_axis_needs_two_finished_cells() -> None:

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import runpy
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from report_case import simulated_results
 
 from chunkers.errors import UsageError
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.folder import check_output, read_results, write_results
 from evaluation.results.types import CellRecord, Results
-
-simulated_results: Callable[..., Results] = runpy.run_path(str(Path(__file__).with_name("report_case.py")))[
-    "simulated_results"
-]
 
 
 @pytest.fixture(scope="module")

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import runpy
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
+from report_case import simulated_results
 
 from chunkers.errors import UsageError
 from evaluation.results.merge import merge_results
 from evaluation.results.types import CellRecord, Results
-
-simulated_results: Callable[..., Results] = runpy.run_path(str(Path(__file__).with_name("report_case.py")))[
-    "simulated_results"
-]
 
 
 @pytest.fixture(scope="module")

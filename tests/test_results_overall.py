@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import runpy
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from report_case import HEADLINE, simulated_results
 
 from evaluation.results.overall import overall
 from evaluation.results.types import Results
 
-_CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
-simulated_results: Callable[..., Results] = _CASE["simulated_results"]
-HEADLINE = _CASE["HEADLINE"]
 NAMES = ("one", "two", "three")
 
 

@@ -91,8 +91,8 @@ def curve_figure(view: View, results: Results) -> Figure | None:
         if row.cell.curve is None:
             continue
         found = [mean_interval(column, clusters) for column in row.cell.curve.T]
-        low = [f.mean if np.isnan(f.low) else max(0.0, f.low) for f in found]
-        high = [f.mean if np.isnan(f.high) else min(1.0, f.high) for f in found]
+        low = [f.mean if np.isnan(f.low) else f.low for f in found]
+        high = [f.mean if np.isnan(f.high) else f.high for f in found]
         rows.append(Curve(view.marks[row.chunker], row.chunker, [f.mean for f in found], low, high))
     if not rows or not budgets:
         return None

@@ -34,7 +34,7 @@ def curves(
     height = max(300.0 if narrow else 420.0, 19.0 * len(rows) + _TOP + _BOTTOM + 8)
     edge, base = width - (40 if narrow else _LABELS), height - _BOTTOM
     x = svg.linear((0, budgets[-1]), (_LEFT, edge))
-    top = min(1.0, max([max(row.high[-1], row.mean[-1]) for row in rows], default=1.0) * 1.05) or 1.0
+    top = min(1.0, max((row.high[-1] for row in rows), default=1.0) * 1.05) or 1.0
     y = svg.linear((0, top), (base, _TOP))
     parts: list[Markup] = []
     for value in svg.ticks(0, top):
