@@ -110,6 +110,7 @@ def test_a_range_is_given_known_or_what_is_seen() -> None:
     assert span([-0.01, 0.5]) == (-0.01, 0.5, False)
     assert span([0.5, 1.01]) == (0.5, 1.01, False)
     assert span([1, 5], (0, 9)) == span([0, 9], (0, 9)) == span([-1e-10, 9 + 1e-10], (0, 9)) == (0, 9, True)
+    assert span([NAN], (0, 0.5)) == (0, 0.5, True)
     for wrong in ([-0.1, 5], [1, 9.1]):
         with pytest.raises(UsageError, match="outside the measure's range, 0 to 9"):
             span(wrong, (0, 9))
@@ -149,6 +150,9 @@ def test_flips_of_skewed_queries_are_a_caveat() -> None:
     for values, test, said in ((even, "sign-flip", False), (skewed, "sign-flip", True), (skewed, "t", False)):
         found = row([0.5 + value for value in values], [0.5] * 20, ["r"] * 20, test=test)
         assert ("sign flips assume symmetric differences" in found.caveat) is said
+        assert "a few repositories" not in found.caveat
+        assert (found.flips > 0, found.exact) == (test == "sign-flip", False)
+        assert (found.seed, found.test) == (0, test)
 
 
 @pytest.mark.parametrize("repositories", [1, 8])
@@ -160,6 +164,7 @@ def test_sixty_equal_queries_are_certain_and_fewer_are_not(repositories: int) ->
         first[:missing] = NAN
         found = row(list(first), [0.5] * queries, clusters)
         assert ((found.low, found.high) == (0, 0)) is certain
+        assert "a few repositories" not in found.caveat
         assert (found.p, found.p_alone, found.shown) == (1, 1, False)
     interval = mean_interval(np.zeros(80), [f"r{k % repositories}" for k in range(80)])
     assert interval.high > 0

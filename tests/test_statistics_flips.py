@@ -112,3 +112,18 @@ def test_ties_count_on_both_sides() -> None:
     zeros = sign_flips(Samples(np.zeros((1, 6)), np.full((1, 6), 1 / 6), "query", "query"), flips=100, seed=0)
     assert (zeros.p_above()[0], zeros.p_below()[0], zeros.errors[0]) == (1, 1, 0)
     assert (zeros.lower(0.05)[0], zeros.upper(0.05)[0]) == (0, 0)
+
+
+@pytest.mark.parametrize("cells", [40, 1000, 4_000_000])
+@pytest.mark.parametrize("limit", [700, 703, 2**16])
+def test_every_subset_is_counted_once_whatever_the_blocks(
+    cells: int, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of zeros every subset has a mean of 0; of values above 0 none has but the empty one, which is seldom drawn."""
+    monkeypatch.setattr(module, "_BLOCK_CELLS", cells)
+    even = np.full((1, 16), 1 / 16)
+    zeros = sign_flips(Samples(np.zeros((1, 16)), even, "query", "query"), flips=limit, seed=3)
+    assert (zeros.p_above()[0], zeros.p_below()[0]) == (1, 1)
+    above = sign_flips(Samples(np.linspace(0.5, 1, 16)[None, :], even, "query", "query"), flips=limit, seed=3)
+    assert above.at_least_zero[0] == above.flips
+    assert 1 <= above.at_most_zero[0] <= 2

@@ -39,7 +39,7 @@ def score_span(scores: np.ndarray, value_range: tuple[float, float] | None) -> S
     low, high = value_range
     if not low < high:
         raise ValueError(f"a measure cannot range from {low} to {high}")
-    if least < low - _ROUNDING or most > high + _ROUNDING:
+    if len(known) and (least < low - _ROUNDING or most > high + _ROUNDING):
         raise UsageError(
             f"scores from {least:g} to {most:g} are outside the measure's range, {low:g} to {high:g}: "
             "declare the range that its values can have"

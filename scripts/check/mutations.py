@@ -46,7 +46,7 @@ class Room(NamedTuple):
 
 ROOMS = {
     "chunkers": Room(
-        "chunkers/*.py", "chunkers_[cst]* chunkers_headers sources gitignore languages* plugin* contracts"
+        "chunkers/*.py", "chunkers_[cost]* chunkers_headers sources gitignore languages* plugin* contracts"
     ),
     "indexing": Room(
         "indexing/**/*.py",
