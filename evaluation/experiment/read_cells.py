@@ -70,6 +70,7 @@ def _run(session: Session, cell: CellKey, reader: Reader, name: str) -> SpanRun:
                 each.start,
                 each.end,
                 chunks.headers[hits[each.hit].position],
+                header_tokens=None,
                 score=hits[each.hit].score,
             )
             for each in reader.read(stretches, corpus)

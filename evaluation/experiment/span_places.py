@@ -26,10 +26,10 @@ class Place(NamedTuple):
     file: CorpusFile
     start: int
     end: int
-    header: str = ""
-    header_tokens: int | None = None
+    header: str
+    header_tokens: int | None
     """Where the header's text is not kept."""
-    score: float = 0.0
+    score: float
 
 
 class PlaceError(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -82,7 +81,7 @@ class _Reader:
 
     def __init__(self, loaded: LoadedDataset, problems: RowProblems, finder: PlaceFinder) -> None:
         self.runs: dict[str, dict[str, list[_Found]]] = {}
-        self.other_datasets: Counter[str] = Counter()
+        self.other_datasets: set[str] = set()
         self.not_drawn = 0
         self._loaded, self._problems, self._finder = loaded, problems, finder
         self._queries: Mapping[str, Query] = {query.id: query for query in loaded.dataset.queries}
@@ -93,7 +92,7 @@ class _Reader:
         """Take one row, or note what is wrong with it."""
         number, row = numbered
         if row.dataset and row.dataset != self._loaded.spec:
-            self.other_datasets[row.dataset] += 1
+            self.other_datasets.add(row.dataset)
             return
         query = self._queries.get(row.query_id)
         if query is None and self._drawn:

@@ -68,8 +68,8 @@ ROOMS = {
     "experiment": Room(
         "evaluation/experiment/*.py",
         "experiment_[bcfms]* experiment_run executors offsets file_memory chunk_table ranking_depth store session "
-        "plan_command compare stage_keys span_* tools row_places cost file_chunks search_* spread_work query_records "
-        "hidden_text packs ray_engine",
+        "plan_* compare stage_keys span_* tools row_places cost file_chunks search_* spread_work query_records "
+        "hidden_text packs ray_engine loaded_dataset",
     ),
     "results": Room("evaluation/results/*.py", "results_* report_command compare history_folder chunk_table"),
     "report": Room("evaluation/report/**/*.py", "report_* cost hostile_text", "thousand_queries"),
