@@ -54,7 +54,7 @@ def frequencies_of(counts: WordCounts, words: Sequence[str] | None = None) -> Fr
     if words is not None:
         numbers = {word: number for number, word in enumerate(counts.vocabulary)}
         places = np.array([numbers.get(word, -1) for word in asked], dtype=np.int64)
-        holding = np.where(places >= 0, np.append(holding, 0)[places], 0)
+        holding = np.append(holding, 0)[places]
     held = np.array([_hashed(word) for word in counts.vocabulary], dtype=_WORD)
     return Frequencies(
         asked, holding, len(counts.lengths), int(counts.lengths.sum()), len(counts.words), _distinct(held)

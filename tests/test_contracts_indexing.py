@@ -254,6 +254,25 @@ def test_a_retriever_needs_no_index_of_its_own() -> None:
     assert "not an Index with its bytes" in complaints(Prepared(runs=overlap))[0]
 
 
+def test_retrievers_are_tried_on_passages_of_every_kind() -> None:
+    """Empty ones, equal ones, one or two alone, fewer and more than are asked for, by queries that share words."""
+    seen: list[tuple[SearchSpace, QueryBatch, int]] = []
+
+    def runs(space: SearchSpace, queries: QueryBatch, depth: int) -> list[list[Hit]]:
+        seen.append((space, queries, depth))
+        return overlap(space, queries, depth)
+
+    assert complaints(Ranks(runs=runs)) == []
+    spaces = [space for space, _, _ in seen]
+    assert any("" in space.texts for space in spaces if len(space.texts) > 20)
+    assert any(len(set(space.texts)) < len(space.texts) for space in spaces)
+    assert {1, 2} & {len(space.texts) for space in spaces}
+    assert {depth < len(space.texts) for space, _, depth in seen if space.texts} == {True, False}
+    assert all(space.vectors is None or len(space.vectors) == len(space.texts) for space in spaces)
+    assert {len(queries.texts) > 1 for _, queries, _ in seen} == {True, False}
+    assert any(hit.score > 1 for space, queries, _ in seen for run in overlap(space, queries, 1) for hit in run)
+
+
 @pytest.mark.parametrize(
     ("uses", "asks", "words"),
     [

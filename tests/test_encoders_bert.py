@@ -116,7 +116,7 @@ def test_the_quantised_graph_is_near_and_leaves_nothing_beside_it(
 @pytest.mark.parametrize("kind", [MiniLM, OnnxInt8])
 def test_both_packaged_encoders_say_what_decides_their_vectors(kind: type[MiniLM | OnnxInt8]) -> None:
     """Cut at 256 tokens or pooled without a limit; threads decide nothing; without texts no model is loaded."""
-    encoders = {long: kind(long=long) for long in ("truncate", "mean", "max")}  # type: ignore[arg-type] # literals
+    encoders = {long: kind(long=long) for long in ("truncate", "mean", "max")}
     assert {long: encoder.max_tokens for long, encoder in encoders.items()} == {
         "truncate": 256,
         "mean": None,

@@ -135,7 +135,7 @@ def test_windows_of_a_folder_model_are_pooled_by_their_tokens(
     parts = [" ".join(names[start : start + step]) for start in range(0, words, step)]
     rows = [unit(library.encode(prompt + part, show_progress_bar=False)) for part in parts]
     weights = [len(part.split()) for part in parts]
-    shared = {"model": str(folder), "document_prompt": prompt, "window": step + own}
+    shared: dict[str, Any] = {"model": str(folder), "document_prompt": prompt, "window": step + own}
     mean = SentenceTransformerEncoder(long="mean", **shared).encode([" ".join(names), ""], kind="document")
     assert mean[0] == pytest.approx(unit(np.average(rows, axis=0, weights=weights)), abs=1e-5)
     assert mean[1] == pytest.approx(unit(library.encode(prompt, show_progress_bar=False)), abs=1e-5)

@@ -222,7 +222,8 @@ def test_only_vectors_that_are_in_doubt_are_looked_up() -> None:
 
     def vectors_of(positions: np.ndarray) -> Vectors:
         looked.append(positions.tolist())
-        return chunks[positions]
+        rows: Vectors = chunks[positions]
+        return rows
 
     found = scored(chunks, asked, np.array([[0, 1, 2, 3, -1], [3, 2, 1, -1, -1]]))
     runs = settled([found], vectors_of, asked, depth=5).hits()
