@@ -51,7 +51,7 @@ Examples:
     help="Leave out candidates that cost more than this to embed once; needs --price.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many queries, drawn by seed.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides which queries the rounds ask.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides which queries choose the finalists.")
 @click.option(
     "--margin",
     type=click.FloatRange(min=0, min_open=True),

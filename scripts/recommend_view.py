@@ -32,8 +32,8 @@ def show(made: Recommendation) -> None:
     kept = that_fit(names, lambda some: _table(found, some), output.width)
     output.print()
     output.print(
-        f"The final, {made.measure}: means of all queries, which decide, and of unseen ones, which no round had asked; "
-        "risk: what another finalist may be better by (95 %)"
+        f"The final, {made.measure}: means of all queries, which decide, and of unseen ones, which did not choose the "
+        "finalists; risk: what another finalist may be better by (95 %)"
     )
     output.print(_table(found, kept))
     if left_out := names[len(kept) :]:

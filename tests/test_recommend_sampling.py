@@ -1,4 +1,4 @@
-"""What the rounds are measured on: the same for the same seed, no larger than allowed, and with all answers."""
+"""What the round is measured on: the same for the same seed, no larger than allowed, and with all answers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from chunkers.types import SourceFile
 from evaluation.experiment.keys import plugin_inputs
 from evaluation.recommend.sampling import (
     ANSWERS_SHARE,
-    QUERIES_SHARE,
-    SHARES,
+    CHOOSING_SHARE,
+    SHARE,
     Passage,
     Passages,
     asking,
@@ -75,25 +75,27 @@ def _found(whole: Dataset, lines: int, seed: int) -> tuple[dict[str, list[Passag
     lines=st.sampled_from([20, 500, 5_000]),
     seed=st.integers(0, 5),
 )
-def test_rounds_hold_their_answers_within_their_share(repositories: int, queries: int, lines: int, seed: int) -> None:
+def test_the_round_holds_its_answers_within_its_share(repositories: int, queries: int, lines: int, seed: int) -> None:
     """Answers are among the passages, which touch no more than allowed; queries are left for the final alone."""
     whole = _dataset(repositories, queries, lines)
     first, gold = _found(whole, lines, seed)
     total = 6 * lines * repositories
-    rounds = divide(whole, first, gold, share=lambda passages: passages.size / total, seed=seed)
+    division = divide(whole, first, gold, share=lambda passages: passages.size / total, seed=seed)
     again = divide(whole, first, gold, share=lambda passages: passages.size / total, seed=seed)
-    assert repr(rounds) == repr(again)
-    assert bool(rounds) == (len(whole.queries) >= 4)
-    for share, each in zip(SHARES, rounds, strict=False):
-        assert 1 <= len(each.queries) <= QUERIES_SHARE * len(whole.queries)
-        assert len(each.queries) == 1 or each.passages.size <= share * total
-        held = each.passages.ranges
-        parts = [part for name in each.queries for part in gold[name]]
-        assert all(any(a <= part.start and b >= part.end for a, b in held[part.file[1]]) for part in parts)
-        answered = Passages.of(parts).size
-        assert len(each.queries) == 1 or answered <= ANSWERS_SHARE * total
+    assert repr(division) == repr(again)
+    assert bool(division) == (len(whole.queries) >= 4)
+    if division is None:
+        return
+    part = division.part
+    assert 1 <= len(part.queries) <= len(division.choosing) == int(CHOOSING_SHARE * len(whole.queries))
+    assert part.queries <= division.choosing
+    assert len(part.queries) == 1 or part.passages.size <= SHARE * total
+    held = part.passages.ranges
+    parts = [passage for name in part.queries for passage in gold[name]]
+    assert all(any(a <= each.start and b >= each.end for a, b in held[each.file[1]]) for each in parts)
+    assert len(part.queries) == 1 or Passages.of(parts).size <= ANSWERS_SHARE * total
     if len(whole.queries) >= 8 and lines == 5_000:
-        assert len(rounds[0].queries) == int(QUERIES_SHARE * len(whole.queries)), "there is room for all"
+        assert part.queries == division.choosing, "there is room for all"
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), max_size=12), st.integers(1, 20))
@@ -110,21 +112,31 @@ def test_chunks_that_touch_a_passage(found: list[tuple[int, int]], step: int) ->
         assert kept.tolist() == [any(byte in covered for byte in range(s, s + step)) for s in starts.tolist()]
 
 
-def test_a_chunker_within_passages_cuts_as_ever_and_has_a_key_of_its_own() -> None:
-    """Its chunks are some of the whole file's; other passages and other parameters make another key."""
+def test_a_chunker_within_passages_cuts_as_ever_and_another_cuts_around_them() -> None:
+    """All text is there, in order; other passages, parameters and neighbours make another key."""
     source = SourceFile("f.py", b"x = 1\n" * 40, "python", "r")
     passages = Passages.of([Passage(("r", "f.py"), 61, 62), Passage(("r", "f.py"), 200, 220)])
-    within = Within.of(FixedLines(lines=5), passages)
+    inner, around = FixedLines(lines=5), FixedLines(lines=8)
+    within = Within.of(inner, passages, around=around)
     pieces = within.split(source)
-    assert set(pieces) < set(FixedLines(lines=5).split(source))
-    assert [piece.start for piece in pieces] == [60, 180, 210]
+    own = [piece for piece in inner.split(source) if piece.start in {60, 180, 210}]
+    others = [piece for piece in around.split(source) if piece.start in {0, 96, 144}]
+    assert pieces == sorted([*own, *others]), "48 and 192 touch a passage"
     assert within.split(SourceFile("f.py", source.data, "python", "snapshot")) == pieces, "kept by path and content"
-    assert within.split(SourceFile("g.py", b"x = 1\n", "python", "r")) == []
+    elsewhere = SourceFile("g.py", b"x = 1\n" * 9, "python", "r")
+    assert within.split(elsewhere) == around.split(elsewhere)
+    same = Within.of(inner, passages, around=inner)
+    assert same.split(source) == inner.split(source), "a scout scores as it does on all text"
     keys = [
         str(plugin_inputs(each))
-        for each in (within, Within.of(FixedLines(lines=6), passages), Within.of(FixedLines(lines=5), Passages({})))
+        for each in (
+            within,
+            same,
+            Within.of(FixedLines(lines=6), passages, around=around),
+            Within.of(inner, Passages({}), around=around),
+        )
     ]
-    assert len(set(keys)) == 3
+    assert len(set(keys)) == 4
 
 
 def test_queries_are_taken_evenly() -> None:

@@ -41,8 +41,8 @@ class Finished(NamedTuple):
 
     @property
     def fresh(self) -> Scored:
-        """The final's scores on the queries that no round has asked."""
-        return self.outcome.rounds[-1].scored.on(~self.measuring.seen)
+        """The final's scores on the queries that had no part in choosing the finalists."""
+        return self.outcome.rounds[-1].scored.on(~self.measuring.queries.choosing)
 
 
 def assemble(race: Finished, *, seconds: float) -> Recommendation:
@@ -51,7 +51,7 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
     dataset = session.dataset(config.datasets[0]).dataset
     final = outcome.rounds[-1].scored
     current = _current(race) if race.current else None
-    searched = race.measuring.session_of(len(race.measuring.parts), final.names)
+    searched = race.measuring.session_of(race.measuring.last, final.names)
     best = best_set(final.values, final.clusters, names=list(final.names), corrections=2, **_options(session))
     finalists = tuple(
         Finalist(
@@ -179,21 +179,22 @@ def _with_reason(record: CandidateRecord, left: Left) -> CandidateRecord:
 def _rounds(race: Finished) -> Iterator[RoundFacts]:
     session = race.session
     files = len(session.dataset(session.config.datasets[0]).files)
-    shares = [(len(part.passages.ranges), race.field.share_of_texts(part.passages)) for part in race.measuring.parts]
+    parts = [race.measuring.division.part] if race.measuring.division else []
+    shares = [(len(part.passages.ranges), race.field.share_of_texts(part.passages)) for part in parts]
     for (held, share), each in zip([*shares, (files, 1.0)], race.outcome.rounds, strict=True):
         clusters = each.scored.clusters
         yield RoundFacts(len(each.means), len(clusters), len(set(clusters)), held, share)
 
 
 def _current(race: Finished) -> Current:
-    """Measure the chunker in use and compare the recommended one with it, on the queries that no round has asked.
+    """Measure the chunker in use and compare the recommended one with it, on the queries that chose no finalist.
 
     The interval is corrected for all finalists, since which of them is recommended depends on the same queries.
     """
     session, final, spec = race.session, race.fresh, race.current or ""
-    last = len(race.measuring.parts)
+    last = race.measuring.last
     if spec not in final.names:
-        final = final.with_rows(race.measuring(last, [spec]).on(~race.measuring.seen))
+        final = final.with_rows(race.measuring(last, [spec]).on(~race.measuring.queries.choosing))
     if spec not in final.names:
         return Current(spec, None, None, None, race.measuring.failed[spec])
     change = None

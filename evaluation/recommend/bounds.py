@@ -10,8 +10,7 @@ import numpy as np
 from evaluation.statistics import Weight
 from evaluation.statistics.control import family_level, shared_correlation
 from evaluation.statistics.evidence import Group, Settings, weigh
-from evaluation.statistics.intervals import weighted_mean
-from evaluation.statistics.samples import fold
+from evaluation.statistics.samples import by_repository, fold
 from evaluation.statistics.scores import difference_span, score_span
 
 
@@ -51,8 +50,11 @@ Pair = tuple[str, str]
 
 def means(scored: Scored, scale: Scale) -> dict[str, float]:
     """Return the mean of each candidate, each repository (or query) counting once; NaN where it has no value."""
-    rows = zip(scored.names, scored.values, strict=True)
-    return {name: weighted_mean(row, scored.clusters, weight=scale.weight) for name, row in rows}
+    if not scored.names:
+        return {}
+    repositories = by_repository(scored.values, scored.clusters)
+    found = (repositories.weights(scale.weight) * repositories.means).sum(axis=1)
+    return dict(zip(scored.names, np.where(repositories.counts > 0, found, np.nan).tolist(), strict=True))
 
 
 def variances(scored: Scored, scale: Scale) -> np.ndarray:

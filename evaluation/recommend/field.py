@@ -18,7 +18,7 @@ from evaluation.experiment.run import make_chunks
 from evaluation.experiment.session import Session
 from evaluation.experiment.visible_chunks import searchable_rows
 from evaluation.recommend.candidates import Candidate
-from evaluation.recommend.race import Entrant
+from evaluation.recommend.estimating import Entrant
 from evaluation.recommend.sampling import Passages
 from evaluation.recommend.texts import IndexTexts, index_texts, index_tokens, layout, numbered, ranges_of
 from evaluation.recommend.types import CandidateRecord, Fate, Limits
@@ -56,16 +56,20 @@ class Field:
         runners, ranges = self.runners.values(), ranges_of(passages, self.begins)
         return sum(len(each.texts.within(ranges)) for each in runners) / max(sum(each.chunks for each in runners), 1)
 
-    def entrants(self, rounds: Sequence[Passages]) -> list[Entrant]:
-        """Return the candidates as the race sees them, with the texts that each round and the final would index."""
-        ranges = [ranges_of(passages, self.begins) for passages in rounds]
+    def entrants(self, passages: Passages | None, around: Mapping[str, str]) -> list[Entrant]:
+        """Return the candidates as the race sees them, with the texts that the round, if any, and the final index.
+
+        ``around`` names whose chunks are around the passages.
+        """
+        held = [ranges_of(passages, self.begins)] if passages else []
         return [
             Entrant(
                 name=spec,
-                texts=[*(each.texts.within(held) for held in ranges), each.texts.keys],
+                texts=[*(each.texts.within(ranges) for ranges in held), each.texts.keys],
                 cost=each.cost,
                 family=each.candidate.family,
                 size=each.mean_nws,
+                around=self.runners[around.get(spec, spec)].mean_nws,
             )
             for spec, each in self.runners.items()
         ]

@@ -14,11 +14,12 @@ from evaluation.experiment.session import Session
 from evaluation.recommend.assembling import Finished, assemble
 from evaluation.recommend.bounds import Scale
 from evaluation.recommend.candidates import Candidate, default_candidates, family_of
-from evaluation.recommend.field import Field, make_field
+from evaluation.recommend.estimating import Rules
+from evaluation.recommend.field import Field, Runner, make_field
 from evaluation.recommend.measuring import Measuring
-from evaluation.recommend.race import Rules, race
-from evaluation.recommend.sampling import Part, divide
-from evaluation.recommend.scouting import answers, competing, scouts
+from evaluation.recommend.race import race
+from evaluation.recommend.sampling import Division, divide
+from evaluation.recommend.scouting import answers, around, competing, scouts
 from evaluation.recommend.types import Limits, Recommendation
 from evaluation.report.formats import plural
 from evaluation.results.comparisons import margin_of, statistics_options
@@ -54,10 +55,12 @@ def recommend(
     session = session.with_config(config.model_copy(update={"chunkers": tuple(chunkers)}))
     field = make_field(session, candidates, limits, executor=helped.executor, progress=helped.progress)
     rules = rules_of(session)
-    first, parts = _rounds(session, field, rules, helped)
-    measuring = Measuring(session, parts, helped.executor, helped.progress, helped.say)
-    entrants = field.entrants([part.passages for part in parts])
-    outcome = race(entrants, measuring, rules, seen=measuring.seen, scouts=first) if entrants else None
+    first, division = _divided(session, field, rules, helped)
+    filling = around(field.runners.values(), first) if first else {}
+    measuring = Measuring(session, division, filling, helped.executor, helped.progress, helped.say)
+    entrants = field.entrants(division.part.passages if division else None, filling)
+    specs = [scout.candidate.spec for scout in first]
+    outcome = race(entrants, measuring, rules, queries=measuring.queries, scouts=specs) if entrants else None
     if outcome is None:
         reasons = {**{spec: out.reason for spec, out in field.out.items()}, **measuring.failed}
         spec, reason = next(iter(reasons.items()))
@@ -66,25 +69,25 @@ def recommend(
     return assemble(finished, seconds=time.perf_counter() - started)
 
 
-def _rounds(session: Session, field: Field, rules: Rules, helped: Help) -> tuple[list[str], list[Part]]:
-    """Return who searches everything first, and what the rounds are measured on.
+def _divided(session: Session, field: Field, rules: Rules, helped: Help) -> tuple[list[Runner], Division | None]:
+    """Return who searches everything first, and what the round is measured on.
 
-    Where all candidates can meet in the final, or there is nothing to divide, there are no rounds.
+    Where all candidates can meet in the final, or there is nothing to divide, there is no round.
     """
     dataset = session.dataset(session.config.datasets[0]).dataset
     runners = list(field.runners.values())
     while len(runners) > rules.without_rounds:
-        first = [runner.candidate.spec for runner in scouts(runners)]
+        first = scouts(runners)
+        specs = [scout.candidate.spec for scout in first]
         helped.say(f"{plural(len(first), 'candidate')} search everything, to see what competes for each query")
-        cells = sorted((c for c in session.cells if c.chunker in first), key=lambda cell: first.index(cell.chunker))
+        cells = sorted((c for c in session.cells if c.chunker in specs), key=lambda cell: specs.index(cell.chunker))
         failed = {cell.chunker for cell in make_scores(session, cells, helped.executor, helped.progress)}
         if not failed:
-            found = competing(session, cells)
-            seed = session.config.seed
-            parts = divide(dataset, found, answers(dataset), share=field.share_of_texts, seed=seed)
-            return (first, parts) if parts else ([], [])
+            found, seed = competing(session, cells), session.config.seed
+            division = divide(dataset, found, answers(dataset), share=field.share_of_texts, seed=seed)
+            return (first, division) if division else ([], None)
         runners = [runner for runner in runners if runner.candidate.spec not in failed]
-    return [], []
+    return [], None
 
 
 def rules_of(session: Session) -> Rules:

@@ -1,13 +1,11 @@
-"""What the rounds are measured on: most of the queries, and the passages that compete for them.
+"""What the round is measured on: queries, and the passages in which candidates cut the code their own way.
 
-A part of the files would not do: among little text every answer is soon read, and large chunks look better than they
-are. So a round searches its queries' answers, which compete with one another, and what comes first for each query when
-a few candidates search everything: first what is first for each, then what is second, as far as a round may go.
+The passages are the answers of these queries, and what comes first for each query when a few candidates search
+everything: first what is first for each, then what is second, as far as the round may go.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +14,12 @@ from typing import ClassVar, NamedTuple
 from ground_truth.draw import draw_queries
 from ground_truth.types import Dataset, DatasetLoader, Query
 
-SHARES = (0.14,)
-"""The part of all candidates' texts that the passages of each round touch."""
-QUERIES_SHARE = 2 / 3
-"""The part of the queries that the rounds ask; the others are for means that are not flattered."""
-ANSWERS_SHARE = 0.07
-"""The part of the texts that the answers may touch: where those of so many queries touch more, the rounds ask fewer."""
+SHARE = 0.14
+"""The part of all candidates' texts that the passages may touch."""
+CHOOSING_SHARE = 2 / 3
+"""The part of the queries that choose the finalists; the others are for means that are not flattered."""
+ANSWERS_SHARE = 0.1
+"""The part of the texts that the answers may touch: where those of so many queries touch more, the round asks fewer."""
 _LEAST_QUERIES = 4
 """With fewer there is nothing to divide: the final is all there is."""
 
@@ -71,10 +69,17 @@ class Passages:
 
 
 class Part(NamedTuple):
-    """What one round is measured on."""
+    """What the round is measured on."""
 
     passages: Passages
     queries: frozenset[str]
+
+
+class Division(NamedTuple):
+    """Which queries choose the finalists, and what the round is measured on."""
+
+    choosing: frozenset[str]
+    part: Part
 
 
 def divide(
@@ -84,16 +89,16 @@ def divide(
     *,
     share: Callable[[Passages], float],
     seed: int,
-) -> list[Part]:
-    """Return the parts of the rounds: the same queries, and passages that hold those of the round before.
+) -> Division | None:
+    """Return who chooses and what the round is measured on; None where there is nothing to divide.
 
     ``competing`` says what comes first for each query, best first, ``answers`` what it asks for, and ``share`` which
-    part of all candidates' texts some passages touch.
+    part of all candidates' texts some passages touch. The round asks as many of the choosing queries as it can.
     """
     ordered = [query.id for query in evenly(dataset.queries, seed=seed) if answers.get(query.id)]
-    most = ordered[: int(QUERIES_SHARE * len(dataset.queries))]
+    most = ordered[: int(CHOOSING_SHARE * len(dataset.queries))]
     if len(dataset.queries) < _LEAST_QUERIES or not most:
-        return []
+        return None
 
     def gold(count: int) -> list[Passage]:
         return [part for name in most[:count] for part in answers[name]]
@@ -101,17 +106,8 @@ def divide(
     asked = most[: _largest(1, len(most), lambda count: share(Passages.of(gold(count))) <= ANSWERS_SHARE)]
     wanted = list(dict.fromkeys([*gold(len(asked)), *by_rank([competing.get(name, ()) for name in asked])]))
     least = len(set(gold(len(asked))))
-
-    def fits(goal: float, count: int) -> bool:
-        return share(Passages.of(wanted[:count])) <= goal
-
-    parts: list[Part] = []
-    sizes = [_largest(least, len(wanted), functools.partial(fits, goal)) for goal in SHARES]
-    for size in sizes:
-        part = Part(Passages.of(wanted[:size]), frozenset(asked))
-        if not parts or part.passages.size > parts[-1].passages.size:
-            parts.append(part)
-    return parts
+    size = _largest(least, len(wanted), lambda count: share(Passages.of(wanted[:count])) <= SHARE)
+    return Division(frozenset(most), Part(Passages.of(wanted[:size]), frozenset(asked)))
 
 
 def evenly(queries: Sequence[Query], *, seed: int) -> list[Query]:

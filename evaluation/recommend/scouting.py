@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -15,32 +15,32 @@ from ground_truth.spans import annotated_lines, gold_spans
 from ground_truth.types import Dataset
 
 _SIZES = (1500.0, 500.0, 4000.0)
-"""Mean sizes of chunks, in nws: a middling one, and others to see what size changes; smaller ones have many texts."""
-_SHARE = 0.08
-"""The part of all candidates' texts that the scouts may have; the first one may have more."""
+"""Mean sizes of chunks, in nws: a middling one, a small one and a large one; smaller ones have many texts."""
 _DEPTH = 8000
 """Tokens that are looked at of what comes first for a query."""
 
 
 def scouts(runners: Sequence[Runner]) -> list[Runner]:
-    """Return who searches first: one family at several sizes, then every other family at its largest.
+    """Return who searches first: one family at several sizes.
 
-    The first one is always there, the others as long as they have few texts.
+    It is the one that comes nearest to all sizes with few tokens: overlap and headers make scouts expensive.
     """
     families: dict[str, list[Runner]] = {}
     for runner in runners:
         families.setdefault(runner.candidate.family, []).append(runner)
-    # The family that comes nearest to all sizes: what differs between its scouts is their size alone.
-    widest = min(families.values(), key=lambda each: sum(_distance(_nearest(each, size), size) for size in _SIZES))
-    several = [each for each in families.values() if len(each) > 1 and each is not widest]
-    largest = [min(each, key=lambda runner: (runner.chunks, runner.candidate.spec)) for each in several]
-    found: dict[str, Runner] = {}
-    room = _SHARE * sum(runner.chunks for runner in runners)
-    for runner in [*(_nearest(widest, size) for size in _SIZES), *largest]:
-        if runner.candidate.spec not in found and (not found or runner.chunks <= room):
-            found[runner.candidate.spec] = runner
-            room -= runner.chunks
-    return list(found.values())
+    chosen = min(([_nearest(each, size) for size in _SIZES] for each in families.values()), key=_effort)
+    return list({runner.candidate.spec: runner for runner in chosen}.values())
+
+
+def _effort(chosen: Sequence[Runner]) -> float:
+    """Return how far some runners are from the sizes wanted, and how many tokens they have: both as logarithms."""
+    tokens = sum(runner.tokens for runner in chosen)
+    return sum(map(_distance, chosen, _SIZES)) + float(np.log(max(tokens, 1)))
+
+
+def around(runners: Iterable[Runner], scouts: Sequence[Runner]) -> dict[str, str]:
+    """Return for each candidate the scout of the nearest size."""
+    return {runner.candidate.spec: _nearest(scouts, max(runner.mean_nws, 1.0)).candidate.spec for runner in runners}
 
 
 def _nearest(runners: Sequence[Runner], size: float) -> Runner:
@@ -53,7 +53,7 @@ def _distance(runner: Runner, size: float) -> float:
 
 def competing(session: Session, cells: Sequence[CellKey]) -> dict[str, list[Passage]]:
     """Return what comes first for each query, best first, the scouts' findings in turn."""
-    rankings = [_first(session, cell) for cell in cells[: len(_SIZES)]]
+    rankings = [_first(session, cell) for cell in cells]
     return {name: by_rank([ranking.get(name, []) for ranking in rankings]) for name in rankings[0]}
 
 

@@ -13,6 +13,8 @@ class Shape(NamedTuple):
 
     family: str
     size: float
+    around: float = 1.0
+    """The size of the chunks around the round's passages."""
 
 
 class Parts(NamedTuple):
@@ -26,9 +28,14 @@ class Parts(NamedTuple):
 
 def covariance(shapes: Sequence[Shape], parts: Parts) -> np.ndarray:
     """Return the covariance of the candidates' values."""
+    return np.asarray(np.tensordot(np.square(parts), kernels(shapes), axes=1))
+
+
+def kernels(shapes: Sequence[Shape]) -> np.ndarray:
+    """Return [parts × candidates × candidates]: the covariance where one part alone has a standard deviation of 1."""
     logs = np.log([max(shape.size, 1.0) for shape in shapes])
     near = np.exp(-np.square(logs[:, None] - logs[None, :]) / 2)
     _, family = np.unique([shape.family for shape in shapes], return_inverse=True)
-    same = family[:, None] == family[None, :]
-    own = np.eye(len(shapes))
-    return np.asarray(parts.level**2 + parts.family**2 * same + parts.size**2 * near + parts.own**2 * own)
+    # What a family has, it has less in common the further apart the sizes are.
+    same = (family[:, None] == family[None, :]) * near
+    return np.stack([np.ones_like(near), same, near, np.eye(len(shapes))])

@@ -57,7 +57,7 @@ class CandidateRecord:
     round: int = 0
     """The last round in which it was measured; 0 where it never was."""
     rounds: tuple[Interval, ...] = ()
-    """Its mean in each round, and in the final on the queries that no round has asked."""
+    """Its mean in each round, and in the final on the queries that did not choose the finalists."""
     may_be_best: bool = False
     """Whether no other is shown to be better."""
     better_by: float | None = None
@@ -73,7 +73,7 @@ class Finalist:
 
     spec: str
     mean: Interval
-    """On the queries that no round has asked: not flattered by having been chosen."""
+    """On the queries that did not choose the finalists: not flattered by having been chosen."""
     mean_of_all: float
     """On all queries, which decide."""
     may_be_best: bool

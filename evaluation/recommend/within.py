@@ -1,10 +1,11 @@
-"""A chunker whose chunks are looked at only where a round searches."""
+"""A chunker whose chunks are looked at only where a round needs them; around them, chunks that are indexed already."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,32 +16,41 @@ from evaluation.recommend.sampling import Passages
 
 @dataclass(frozen=True, kw_only=True)
 class Within:
-    """Cuts whole files as the chunker inside does, and keeps the chunks that touch the passages."""
+    """Cuts as the chunker inside does where there are passages, and everywhere else as another one does."""
 
     inner: Chunker
+    around: Chunker
     passages: Passages
     what: str
-    """All that decides the cuts of the chunker inside: its parameters and its code."""
+    """All that decides the cuts of the two chunkers: their parameters and their code."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     lossless: ClassVar[bool] = False
     limit: ClassVar[None] = None
 
     @classmethod
-    def of(cls, inner: Chunker, passages: Passages) -> Within:
-        """Return the chunker, kept to the passages."""
-        inputs: dict[str, Any] = plugin_inputs(inner)
-        return cls(inner=inner, passages=passages, what=repr(sorted(inputs.items())))
+    def of(cls, inner: Chunker, passages: Passages, *, around: Chunker) -> Within:
+        """Return the chunker, kept to the passages, with another one around them."""
+        inputs = [sorted(plugin_inputs(each).items()) for each in (inner, around)]
+        return cls(inner=inner, around=around, passages=passages, what=repr(inputs))
 
     def split(self, source: SourceFile) -> list[Piece]:
-        """Return the pieces that touch a passage; a file without any is not cut."""
+        """Return the pieces that touch a passage, and of the other chunker those that touch none."""
         ranges = self.passages.ranges.get(source.path)
+        around = self.around.split(source)
         if not ranges:
-            return []
-        pieces = self.inner.split(source)
-        edges = np.array([piece[:2] for piece in pieces], dtype=np.int64).reshape(-1, 2)
-        kept = touching(edges[:, 0], edges[:, 1], ranges)
-        return [piece for piece, keep in zip(pieces, kept, strict=True) if keep]
+            return around
+        inner = self.inner.split(source)
+        kept = [
+            *itertools.compress(inner, _touching(inner, ranges)),
+            *itertools.compress(around, ~_touching(around, ranges)),
+        ]
+        return sorted(kept, key=lambda piece: piece[:2])
+
+
+def _touching(pieces: Sequence[Piece], ranges: Sequence[tuple[int, int]]) -> np.ndarray:
+    edges = np.array([piece[:2] for piece in pieces], dtype=np.int64).reshape(-1, 2)
+    return touching(edges[:, 0], edges[:, 1], ranges)
 
 
 def touching(starts: np.ndarray, ends: np.ndarray, ranges: Sequence[tuple[int, int]]) -> np.ndarray:

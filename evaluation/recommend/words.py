@@ -74,7 +74,7 @@ def _mean(made: Recommendation) -> str:
     """Say how good it is, on queries that did not choose it."""
     mean = made.best.mean
     asked = plural(mean.n, "query")
-    which = f"{asked} that no round had asked" if len(made.rounds) > 1 else asked
+    which = f"{asked} that did not choose the finalists" if len(made.rounds) > 1 else asked
     interval = "" if math.isnan(mean.low) else f" ({span(made.measure, mean.low, mean.high)})"
     return f"Its mean is {score(made.measure, mean.mean)}{interval} on {which}."
 
@@ -156,9 +156,8 @@ def _race(made: Recommendation) -> Iterator[str]:
     raced = plural(sum(each.round > 0 for each in made.candidates), "candidate")
     yield (
         f"Of {raced}, {len(made.finalists)} were measured on all text; {fates['worse']} of the others are shown to be "
-        f"worse, and {fates['behind']} were behind on passages in {plural(len(made.rounds) - 1, 'round')} of "
-        f"{plural(made.rounds[0].queries, 'query')}. {made.embedded_texts:,} of {made.grid_texts:,} texts were "
-        f"{verb} ({_per_cent(share)})."
+        f"worse, and {fates['behind']} were behind on the passages of {plural(made.rounds[0].queries, 'query')}. "
+        f"{made.embedded_texts:,} of {made.grid_texts:,} texts were {verb} ({_per_cent(share)})."
     )
 
 

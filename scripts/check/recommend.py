@@ -33,8 +33,8 @@ def simulate(*, runs: int, every: int, seed: int, as_json: bool) -> None:
 
     The recommended one is within 2 points of the truly best in 95 % of the races that do not end with a warning of too
     little data, and in 95 % of all races in a world where the whole grid is (the best mean of all candidates on all
-    queries). The risk holds and the best is among those that may be best in 95 %; finalists' means on queries that no
-    round has asked are not above their true ones; no race indexes more than 40 % of the texts.
+    queries). The risk holds and the best is among those that may be best in 95 %; finalists' means on queries
+    that did not choose them are not above their true ones; no race indexes more than 40 % of the texts.
     """
     rows = []
     for world in WORLDS[::every]:

@@ -9,22 +9,24 @@ import numpy as np
 
 from evaluation.recommend.bounds import Scored
 from evaluation.recommend.candidates import SIZES
-from evaluation.recommend.race import Entrant, Rules, race
+from evaluation.recommend.estimating import Entrant, Queries, Rules
+from evaluation.recommend.race import race
 
 FAMILIES = 7
 CANDIDATES = FAMILIES * len(SIZES)
 LOGS = np.tile(np.log(SIZES), FAMILIES)
 MARGIN = 0.02
-_SHARES = ((0.13, 0.25),)
-"""The share of a candidate's texts that each round's passages touch: of the smallest chunks and of the largest."""
+_SHARES = (0.13, 0.25)
+"""The share of a candidate's texts that the round's passages touch: of the smallest chunks and of the largest."""
 _SCOUTS = (500, 1500, 4000)
-"""Sizes of one family that search everything first; the largest of every other family do too."""
+"""Sizes of one family that search everything first, and whose chunks are around the passages."""
 _FOUND = 0.9
 """What a query scores whose answer is found."""
-_EASIER, _FOR_SMALL, _FOR_FAMILY, _FOR_ONE = 0.12, 0.04, 0.03, 0.015
-"""Among passages all find more: the more so the smaller their chunks (for a size that is e times as large), some
-families more than others and some candidates more than others (standard deviations), as on gin and flask, searched by
-words."""
+_LEVEL, _FAMILY, _OWN = 0.02, 0.025, 0.015
+"""What all text changes for everyone, for a family and for one candidate: standard deviations."""
+_SLOPE, _SLOPES = -0.05, 0.02
+"""What it changes for chunks that are e times as large as those around the passages: mean and standard deviation. All
+are as they were on a dozen repositories, searched by words."""
 
 Truth = Callable[[np.random.Generator], np.ndarray]
 
@@ -36,18 +38,19 @@ def _entrants() -> list[Entrant]:
         for place, size in enumerate(SIZES):
             count = 1_000_000 // size // 10
             part = place / (len(SIZES) - 1)
-            shares = [small + part * (large - small) for small, large in _SHARES]
-            texts = [np.arange(first, first + round(share * count)) for share in (*shares, 1.0)]
-            found.append(Entrant(f"family {family} at {size}", texts, (1.0 / size,), f"family {family}", float(size)))
+            share = _SHARES[0] + part * (_SHARES[1] - _SHARES[0])
+            texts = [np.arange(first, first + round(share * count)), np.arange(first, first + count)]
+            near = min(_SCOUTS, key=lambda scout: abs(np.log(scout / size)))
+            name = f"family {family} at {size}"
+            found.append(Entrant(name, texts, (1.0 / size,), f"family {family}", float(size), float(near)))
             first += count
     return found
 
 
 ENTRANTS = _entrants()
 NAMES = [entrant.name for entrant in ENTRANTS]
-SCOUTS = [
-    entrant.name for entrant in ENTRANTS if entrant.size in (_SCOUTS if entrant.family == "family 0" else (SIZES[-1],))
-]
+SCOUTS = [entrant.name for entrant in ENTRANTS if entrant.size in _SCOUTS and entrant.family == "family 0"]
+LARGER = np.log([entrant.size / entrant.around for entrant in ENTRANTS])
 
 
 def flat(_: np.random.Generator) -> np.ndarray:
@@ -76,6 +79,15 @@ def curved(rng: np.random.Generator) -> np.ndarray:
     return np.asarray(0.65 + truth - truth.max())
 
 
+def steep(rng: np.random.Generator) -> np.ndarray:
+    """Return what repositories show: sizes differ by tens of points, families by several, the more the smaller."""
+    sizes = np.log(SIZES)
+    slope, peak = rng.uniform(0.02, 0.16), rng.uniform(sizes[0] - 0.5, sizes[2])
+    families = rng.normal(0, 0.04, FAMILIES)[:, None] * (sizes[-1] - sizes)[None, :] / (sizes[-1] - sizes[0])
+    truth = families - slope * np.abs(sizes - peak)[None, :] + rng.normal(0, 0.01, (FAMILIES, len(SIZES)))
+    return np.asarray((0.65 + truth - truth.max()).reshape(-1).clip(0.05, None))
+
+
 class World(NamedTuple):
     """A truth, the repositories in which it is seen, and the noise through which."""
 
@@ -89,7 +101,9 @@ class World(NamedTuple):
     leaning: float
     """How much repositories differ in whom they favour: standard deviation."""
     passages: bool = True
-    """Whether the rounds' passages favour some candidates more than others."""
+    """Whether the round's passages favour some candidates more than others."""
+    asked: int = 6
+    """Of six queries four choose the finalists; of these the round asks those below this: 6 are all, 2 a quarter."""
 
 
 def _worlds() -> tuple[World, ...]:
@@ -98,6 +112,7 @@ def _worlds() -> tuple[World, ...]:
         ("one best", one_best),
         ("nearly equal", nearly_equal),
         ("curved", curved),
+        ("steep", steep),
     )
     shapes = ((1, 40), (1, 150), (1, 600), (6, 100), (24, 12), (40, 25))
     plain = [
@@ -116,7 +131,12 @@ def _worlds() -> tuple[World, ...]:
         for count, queries in ((1, 600), (40, 25))
     ]
     even = [World("curved, even passages, 24 × 12", curved, 24, 12, 0.2, 0.01, passages=False)]
-    return (*plain, *noisy, *quiet, *even)
+    few = [
+        World(f"{name}, few asked, {count} × {queries}", truth, count, queries, 0.2, 0.005, asked=2)
+        for name, truth in truths
+        for count, queries in ((1, 600), (40, 24))
+    ]
+    return (*plain, *noisy, *quiet, *even, *few)
 
 
 WORLDS = _worlds()
@@ -139,7 +159,7 @@ class Played(NamedTuple):
     may_be_best: float
     """How many may be best."""
     bias: float
-    """Mean of the finalists' means, on queries that no round has asked, minus their true means here."""
+    """Mean of the finalists' means, on queries that did not choose them, minus their true means here."""
     winner_bias: float
     """What is stated as the recommended one's mean minus its true mean here."""
     texts: float
@@ -154,20 +174,21 @@ def play(world: World, rng: np.random.Generator) -> Played:
     here: np.ndarray = np.clip(truth[:, None] + leaning + np.zeros((1, world.repositories)), 0.02, 0.88)
     luck = _luck(CANDIDATES, len(index), world.own, rng)
     final = (luck < here[:, index] / _FOUND) * _FOUND
-    rounds = [(luck < _among_passages(here, world, rng)[:, index] / _FOUND) * _FOUND for _ in _SHARES]
-    seen = np.tile(np.arange(world.queries) % 3 > 0, world.repositories)
+    among = (luck < _among_passages(here, world, rng)[:, index] / _FOUND) * _FOUND
+    choosing = np.tile(np.arange(world.queries) % 3 > 0, world.repositories)
+    asked = choosing & np.tile(np.arange(world.queries) % 6 < world.asked, world.repositories)
     clusters = np.array([f"{k:02}" for k in index])
 
     def measure(number: int, names: Sequence[str]) -> Scored:
         rows = np.array([NAMES.index(name) for name in names], dtype=np.int64)
-        if number == len(rounds):
+        if number:
             return Scored(list(names), final[rows], clusters.tolist())
-        return Scored(list(names), rounds[number][np.ix_(rows, np.flatnonzero(seen))], clusters[seen].tolist())
+        return Scored(list(names), among[np.ix_(rows, np.flatnonzero(asked))], clusters[asked].tolist())
 
-    outcome = race(ENTRANTS, measure, Rules(margin=MARGIN), seen=seen, scouts=SCOUTS)
+    outcome = race(ENTRANTS, measure, Rules(margin=MARGIN), queries=Queries(choosing, asked), scouts=SCOUTS)
     if outcome is None:
         raise ValueError("nobody failed, so there is an outcome")
-    fresh = outcome.rounds[-1].scored.on(~seen)
+    fresh = outcome.rounds[-1].scored.on(~choosing)
     met = [NAMES.index(name) for name in fresh.names]
     above = fresh.values.mean(axis=1) - here[met].mean(axis=1)
     recommended = NAMES.index(outcome.recommended)
@@ -195,9 +216,10 @@ def _luck(candidates: int, queries: int, own: float, rng: np.random.Generator) -
 
 
 def _among_passages(here: np.ndarray, world: World, rng: np.random.Generator) -> np.ndarray:
-    """Return the qualities among a round's passages."""
+    """Return the qualities among the round's passages; of scouts, which are around them, they are those of all text."""
     if not world.passages:
-        return np.clip(here + _EASIER, 0.02, 0.88)
-    family = np.repeat(rng.normal(0, _FOR_FAMILY, FAMILIES), len(SIZES))
-    easier = _EASIER + _FOR_SMALL * (LOGS.mean() - LOGS) + family + rng.normal(0, _FOR_ONE, CANDIDATES)
-    return np.asarray(np.clip(here + easier[:, None], 0.02, 0.88))
+        return here
+    family = np.repeat(rng.normal(0, _FAMILY, FAMILIES), len(SIZES))
+    changes = rng.normal(0, _LEVEL) + rng.normal(_SLOPE, _SLOPES) * LARGER + family + rng.normal(0, _OWN, CANDIDATES)
+    changes[[NAMES.index(name) for name in SCOUTS]] = 0.0
+    return np.asarray(np.clip(here - changes[:, None], 0.02, 0.88))

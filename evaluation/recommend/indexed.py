@@ -1,0 +1,41 @@
+"""Which texts the race has indexed, and who can still be afforded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from evaluation.recommend.estimating import Contest, Entrant
+
+
+class IndexedTexts:
+    """Which texts have been indexed."""
+
+    def __init__(self, entrants: Sequence[Entrant]) -> None:
+        numbers = [each.texts[-1] for each in entrants]
+        grid = np.zeros(1 + max(int(each.max(initial=-1)) for each in numbers), dtype=bool)
+        for each in numbers:
+            grid[each] = True
+        self.grid = int(grid.sum())
+        self.indexed = np.zeros(len(grid), dtype=bool)
+
+    def index(self, parts: Iterable[np.ndarray]) -> None:
+        """Count these as indexed."""
+        for numbers in parts:
+            self.indexed[numbers] = True
+
+    def afford(self, here: Contest, ranked: Iterable[str], *, least: int) -> list[str]:
+        """Return the first few whose texts may be indexed, in this order, and at least so many.
+
+        Cheaper ones may take the place of one that cannot be afforded.
+        """
+        planned = self.indexed.copy()
+        taken: list[str] = []
+        for name in ranked:
+            numbers = here.entrants[name].texts[-1]
+            more = int(planned.sum()) + len(np.unique(numbers[~planned[numbers]]))
+            if len(taken) < here.rules.wave and (len(taken) < least or more <= here.rules.text_share * self.grid):
+                taken.append(name)
+                planned[numbers] = True
+        return taken
