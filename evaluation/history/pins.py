@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from chunkers.errors import UsageError
 from chunkers.plugins import Spec
-from evaluation.results.types import Results
+from evaluation.results.types import Overall, Results
+from evaluation.types import CellKey
 from ground_truth.git import commits, is_git, resolve_ref, revisions
 from ground_truth.git_fetch import fetch_clone
 
@@ -78,8 +80,24 @@ def renamed(results: Results, names: dict[str, str]) -> Results:
             dataclasses.replace(cell, key=cell.key._replace(dataset=name(cell.key.dataset))) for cell in results.cells
         ),
         comparisons=tuple(dataclasses.replace(row, dataset=name(row.dataset)) for row in results.comparisons),
+        best=tuple(dataclasses.replace(row, dataset=name(row.dataset)) for row in results.best),
+        overall=None if results.overall is None else _renamed_overall(results.overall, name),
         queries=tuple(dataclasses.replace(query, dataset=name(query.dataset)) for query in results.queries),
         hidden={(name(dataset), chunk): parts for (dataset, chunk), parts in results.hidden.items()},
         files={key._replace(dataset=name(key.dataset)): file for key, file in results.files.items()},
         cuts={(chunker, key._replace(dataset=name(key.dataset))): cut for (chunker, key), cut in results.cuts.items()},
+    )
+
+
+def _renamed_overall(overall: Overall, name: Callable[[str], str]) -> Overall:
+    """Return the statement over all settings under other dataset names."""
+
+    def moved(key: CellKey) -> CellKey:
+        return key._replace(dataset=name(key.dataset))
+
+    one = overall.interaction
+    return dataclasses.replace(
+        overall,
+        settings=tuple(dataclasses.replace(each, setting=moved(each.setting)) for each in overall.settings),
+        interaction=one and dataclasses.replace(one, first=moved(one.first), second=moved(one.second)),
     )
