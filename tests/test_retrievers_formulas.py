@@ -215,7 +215,17 @@ def test_counts_are_written_in_as_few_bytes_as_they_need(largest: int) -> None:
     wide = 1 if largest < 2**8 else 2 if largest < 2**16 else 4
     assert len(record) == 16 + 3 + (1 + 3 * wide) + (1 + 3) + (1 + 2) + (1 + 2 * wide)
     nothing = WordCounter().count([])
+    assert (len(nothing.lengths), len(nothing.words), len(nothing.ends)) == (0, 0, 0)
     assert WordCounts.from_bytes(nothing.to_bytes()).vocabulary == []
+
+
+def test_one_word_is_counted_in_each_of_its_texts() -> None:
+    """However small a vocabulary is."""
+    counts = WordCounter().count(["x", "", "x x", "x"])
+    assert list(counts.vocabulary) == ["x"]
+    assert (counts.lengths.tolist(), counts.ends.tolist()) == ([1, 0, 2, 1], [1, 1, 2, 3])
+    assert counts.counts.tolist() == [1, 2, 1]
+    assert frequencies_of(counts).holding.tolist() == [3]
 
 
 @pytest.mark.parametrize(("spare", "mapped"), [(0, 0), (-1, 1)])
