@@ -46,7 +46,9 @@ class Room(NamedTuple):
 
 ROOMS = {
     "chunkers": Room(
-        "chunkers/*.py", "chunkers_[cost]* chunkers_headers sources gitignore languages* plugin* contracts"
+        "chunkers/*.py",
+        "chunkers_[cost]* chunkers_headers sources gitignore languages* plugin* contracts",
+        "our_embedders our_retrievers our_measures",
     ),
     "indexing": Room(
         "indexing/**/*.py",
@@ -58,6 +60,7 @@ ROOMS = {
         "ground_truth/**/*.py",
         "ground_truth_* datasets_* miners_* overlap git git_canaries qrels_command mine_command annotate_command "
         "hidden_text hostile_ground contracts",
+        "our_embedders our_retrievers our_measures our_chunkers",
     ),
     "statistics": Room("evaluation/statistics/*.py", "statistics_*", "simulations"),
     "measures": Room(
