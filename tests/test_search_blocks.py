@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from evaluation.experiment.progress import Progress
 from evaluation.experiment.run import make_scores
 from evaluation.experiment.search_cost import header_tokens, time_alone, timed_queries
 from evaluation.experiment.searched_part import PartCost, SearchedPart
+from evaluation.experiment.searching import _remembering
 from evaluation.experiment.session import Session
 
 
@@ -175,3 +177,24 @@ def test_costs_of_parts_add_up(parts: list[PartCost]) -> None:
     assert whole.diagnostics == {
         name: [value for part in parts for value in part.diagnostics.get(name, [])] for name in names
     }
+
+
+def test_what_was_looked_up_together_is_remembered_alone() -> None:
+    """Rows that are part of an earlier question are answered from memory, others, below or above, are looked up."""
+    asked: list[list[int]] = []
+
+    def vectors_of(rows: np.ndarray) -> np.ndarray:
+        asked.append(rows.tolist())
+        return np.array([[float(row)] for row in rows], dtype=np.float32).reshape(len(rows), 1)
+
+    look_up = _remembering(vectors_of)
+    for rows in ([3, 5, 9], [5], [9], [3, 9], [1], [11], [4], [11], [3, 4], []):
+        assert look_up(np.array(rows, dtype=np.int64))[:, 0].tolist() == rows
+    assert asked == [[3, 5, 9], [1], [11], [4], [3, 4]]
+
+
+def test_a_search_that_was_not_said_to_cost_anything_costs_nothing() -> None:
+    """The sums of no parts at all."""
+    nothing = PartCost()
+    assert (nothing.embed_seconds, nothing.retrieve_seconds, nothing.index_seconds, nothing.index_bytes) == (0, 0, 0, 0)
+    assert (nothing.texts_read, nothing.texts_beyond, nothing.tokens_read, nothing.tokens_beyond) == (0, 0, 0, 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_corpora import loaded, repository, session_of, word_dataset
+from small_corpora import loaded, module, repository, session_of, word_dataset
 
 from chunkers.errors import UsageError
 from chunkers.sizes import ruler
@@ -40,12 +40,12 @@ def words_run(dataset: LoadedDataset, places: Mapping[str, list[tuple[str, int, 
 
 def test_tokens_behind_the_first_places_are_a_mean_over_all_queries() -> None:
     """Five and ten of them, with repetitions; hidden tokens are not there; a query without an answer has none."""
-    dataset = word_dataset()
-    text = b"".join(dataset.repositories[0].read("apple.py").data.splitlines(keepends=True)[:2])  # type: ignore[union-attr] # it is there
-    tokens = ruler(text, "tokens").count(0, len(text))
-    for hidden, left in (((), tokens), ((HiddenSpan("one", "apple.py", 0, len(text)),), 0)):
+    text = module("apple").encode()
+    start, end = text.index(b"def"), text.index(b"\n\n\nAPPLE") + 1
+    tokens = ruler(text, "tokens").count(start, end)
+    for hidden, left in (((), tokens), ((HiddenSpan("one", "apple.py", start, end),), 0)):
         held = loaded(word_dataset(hidden=hidden))
-        run = words_run(held, {"one-apple": [("apple.py", 1, 2)] * 12})
+        run = words_run(held, {"one-apple": [("apple.py", 6, 7)] * 12})
         found = score_spans([parse_measure("recall@100tok")], held, run, budgets=[100])
         assert found.tokens_at == pytest.approx({"5": 5 * left / 6, "10": 10 * left / 6})
 
@@ -161,3 +161,16 @@ def test_annotations_in_files_that_no_place_names_count(tmp_path: Path) -> None:
         "file_recall@5": [1],
     }
     assert contestants(session_of(dataset, tmp_path)) == []
+
+
+def test_hidden_bytes_are_no_part_of_measures_in_bytes() -> None:
+    """Gold of which the rest is found is found whole; where nothing is hidden, a half is a half."""
+    start = module("apple").index("def")
+    end = module("apple").index("\n    return") + 1
+    for hidden, expected in (((), 0.5), ((HiddenSpan("one", "apple.py", start, end),), 1.0)):
+        held = loaded(word_dataset(hidden=hidden))
+        run = words_run(held, {"one-apple": [("apple.py", 7, 7)]})
+        measure = parse_measure("chroma_recall@5")
+        found = score_spans([measure], held, run, budgets=[100]).scores[measure.name][0]
+        assert (found == 1.0) == (expected == 1.0)
+        assert found > 0

@@ -5,13 +5,16 @@ from __future__ import annotations
 import errno
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_corpora import session_of, word_dataset
 
 from chunkers.errors import UsageError
+from evaluation.experiment import stages
 from evaluation.experiment.store import StageKey, Store
 
 KEY = StageKey("chunk", {"corpus": "abc", "chunker": {"size": 3}})
@@ -180,6 +183,91 @@ def test_entries_are_as_open_as_the_store(tmp_path: Path) -> None:
         home.chmod(mode)
         store.put(KEY, lambda folder: _write(folder / "a", b"new"))
         assert store.folder(KEY).stat().st_mode & 0o777 == mode
+
+
+def test_what_lasts_is_forced_onto_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file of the entry and the folder that holds it; one that is soon joined to others is not."""
+    forced: list[int] = []
+    monkeypatch.setattr(os, "fsync", forced.append)
+    store = Store(tmp_path)
+    store.put(KEY, write_value)
+    assert len(forced) == 3
+    forced.clear()
+    store.put(StageKey("chunk", {"corpus": "other"}), write_value, lasting=False)
+    assert forced == []
+    assert store.get(StageKey("chunk", {"corpus": "other"}), read_value) == "seven"
+
+
+def test_a_finished_stage_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks, rankings and scores of a cell are on the disk when they are said to be done."""
+    forced: list[int] = []
+    monkeypatch.setattr(os, "fsync", forced.append)
+    session = session_of(word_dataset(), tmp_path)
+    for stage in (
+        lambda: stages.chunk(session, "words", "fixed-lines:lines=5"),
+        lambda: stages.words(session, "words", "fixed-lines:lines=5"),
+        lambda: stages.retrieve(session, session.cells[0]),
+        lambda: stages.score(session, session.cells[0]),
+        lambda: stages.levels(session, "words", "fixed-lines:lines=5"),
+    ):
+        forced.clear()
+        stage()
+        assert forced
+
+
+def test_names_entries_and_reading_all_agree(tmp_path: Path) -> None:
+    """Names are in order, entries the newest first; what is damaged is dropped while the others are read."""
+    store = Store(tmp_path)
+    keys = [StageKey("chunk", {"number": number}) for number in range(4)]
+    for number, key in enumerate(keys):
+        store.put(key, lambda folder, number=number: _write(folder / "value.txt", str(number).encode()))  # type: ignore[misc]
+        os.utime(store.folder(key) / "manifest.json", (1_000 + number, 1_000 + number))
+    (tmp_path / "chunk" / ".draft-x").mkdir()
+    (tmp_path / "chunk" / ".draft-x" / "manifest.json").write_text("{}")
+    assert store.names("chunk") == sorted(key.digest for key in keys)
+    assert [entry.inputs["number"] for entry in store.entries("chunk")] == [3, 2, 1, 0]
+    assert store.folders() == [tmp_path / "chunk" / name for name in store.names("chunk")]
+    assert sorted(store.read_all("chunk", read_value)) == ["0", "1", "2", "3"]
+    chosen = [keys[2].digest, "gone", keys[0].digest]
+    assert list(store.read_all("chunk", read_value, chosen)) == ["2", "0"]
+    (store.folder(keys[1]) / "value.txt").write_text("changed")
+    os.utime(store.folder(keys[1]) / "manifest.json")
+    assert sorted(store.read_all("chunk", read_value)) == ["0", "2", "3"]
+    assert not store.folder(keys[1]).exists()
+    assert store.names("nothing") == list(store.entries("nothing")) == []
+
+
+def test_reading_an_entry_by_key_is_a_use_and_reading_all_is_none(tmp_path: Path) -> None:
+    """Pruning asks when an entry was of use."""
+    store = Store(tmp_path)
+    store.put(KEY, write_value)
+    os.utime(store.folder(KEY), (1_000, 1_000))
+    list(store.read_all("chunk", read_value))
+    assert store.folder(KEY).stat().st_mtime == 1_000
+    store.get(KEY, read_value)
+    assert store.folder(KEY).stat().st_mtime > 1_000
+    store.touch(tmp_path / "gone")
+
+
+def test_a_file_that_was_added_to_an_entry_is_noticed_and_a_dotted_one_is_not(tmp_path: Path) -> None:
+    """When a record was used is noted in a dotted file beside the others."""
+    store = Store(tmp_path)
+    store.put(KEY, write_value)
+    (store.folder(KEY) / ".used").write_text("x")
+    assert store.damaged() == []
+    (store.folder(KEY) / "more.txt").write_text("x")
+    assert store.damaged() == [store.folder(KEY)]
+
+
+def test_drafts_are_swept_when_they_are_a_day_old(tmp_path: Path) -> None:
+    """Not before."""
+    store = Store(tmp_path)
+    young, old = store.draft("chunk"), store.draft("score")
+    now = time.time()
+    os.utime(young, (now - 86_000, now - 86_000))
+    os.utime(old, (now - 87_000, now - 87_000))
+    store.sweep()
+    assert (young.exists(), old.exists()) == (True, False)
 
 
 def _write(file: Path, data: bytes) -> None:
