@@ -93,6 +93,8 @@ class Elsewhere:
     elsewhere: ClassVar[bool] = True
     done: list[Any] = field(default_factory=list)
     embedded: list[Any] = field(default_factory=list)
+    seconds: float = 10.0
+    """What embedding a part is said to take."""
     closed: int = 0
 
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
@@ -102,11 +104,33 @@ class Elsewhere:
             yield attempt(work, task)
 
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
-        """Yield outcomes; each is said to have taken ten seconds."""
+        """Yield outcomes with the seconds that each is said to have taken."""
         for task in tasks:
             self.embedded.append(task)
-            yield attempt(work, task)._replace(value=10.0)
+            yield attempt(work, task)._replace(value=self.seconds)
 
     def close(self) -> None:
         """Count it."""
         self.closed += 1
+
+
+@dataclass
+class Clock:
+    """A clock that goes on by so much whenever it is looked at, in place of the module `time`."""
+
+    step: float = 0.0
+    now: float = 1_000.0
+
+    def perf_counter(self) -> float:
+        """Return the time."""
+        self.now += self.step
+        return self.now
+
+
+TIMED = ("file_words", "part_search", "search_cost", "searching", "stages", "tool_runs")
+
+
+def stop_clocks(monkeypatch: Any) -> None:
+    """Let no time pass in an experiment."""
+    for name in TIMED:
+        monkeypatch.setattr(f"evaluation.experiment.{name}.time", Clock())

@@ -184,3 +184,15 @@ def test_a_table_is_read_back_as_it_was_written(build: Build, tmp_path: Path) ->
         table.seconds,
     )
     assert all(np.array_equal(read.columns[name], values) for name, values in table.columns.items())
+
+
+def test_a_table_of_nothing_is_read_back(build: Build, tmp_path: Path) -> None:
+    """Columns of no values, and the files that have no chunks."""
+    table = build({"r": {"a.py": ""}})
+    save_chunks(table, tmp_path)
+    read = load_chunks(tmp_path)
+    assert (read.files, list(read.ids), read.facts) == (table.files, [], table.facts)
+    assert {name: len(values) for name, values in read.columns.items()} == dict.fromkeys(table.columns, 0)
+    assert {name: values.dtype for name, values in read.columns.items()} == {
+        name: values.dtype for name, values in table.columns.items()
+    }

@@ -92,12 +92,13 @@ def test_what_the_machine_is_short_of_is_told_apart(error: Exception, outside: s
     assert (found.outside, found.usage, found.error) == (outside, False, f"{type(error).__name__}: {error}")
 
 
-def test_an_engine_is_made_by_its_name() -> None:
-    """One worker needs no processes; without a number there are as many as cores."""
-    cores = len(os.sched_getaffinity(0))
+def test_an_engine_is_made_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One worker needs no processes; without a number there are as many as cores that this process may use."""
+    cores = 3
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(1 if process else cores)))
     assert make_executor("serial", 4) == Serial()
     assert [make_executor("processes", count) for count in (1, 2, 3)] == [Serial(), Processes(2), Processes(3)]
-    assert make_executor("processes", None) == (Processes(cores) if cores > 1 else Serial())
+    assert make_executor("processes", None) == Processes(cores)
     assert (Serial().elsewhere, Processes(2).elsewhere) == (False, True)
     with pytest.raises(UsageError):
         make_executor("processs", 2)

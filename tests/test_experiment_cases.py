@@ -218,6 +218,7 @@ def test_headers_cost_what_they_hold(tmp_path: Path) -> None:
     held, chunks = table(dataset, tmp_path, "fixed-lines:lines=2,header=path")
     headers = ["", *chunks.headers[1:]]
     some = ChunkTable(chunks.files, chunks.columns, chunks.ids, headers)
+    assert some.seconds == 0
     case, empty = builder(held, some, "text").cases(dataset.queries, ranked(q=[0, 1]))
     assert case.text is not None
     assert empty.text is not None
@@ -261,7 +262,7 @@ def test_scores_are_the_same_in_blocks_of_queries(tmp_path: Path, monkeypatch: p
     """Four at a time or all at once: scores, curve, facts and levels; and read as they were written."""
     dataset = word_dataset()
     held, chunks = table(dataset, tmp_path, "fixed-lines:lines=5")
-    how = scoring("recall@30tok", "ndcg@3", "tokens_to_recall(0.5)", "ild@2")
+    how = scoring("recall@30tok", "ndcg@3", "tokens_to_recall(0.5)", "ild@2", "ild@5")
     ranking = word_rankings(dataset, chunks)
     whole, levels = score_ranking(how, held, chunks, ranking), chunk_levels(how, held, chunks)
     monkeypatch.setattr("evaluation.experiment.scoring.BLOCK", 4)
@@ -271,10 +272,12 @@ def test_scores_are_the_same_in_blocks_of_queries(tmp_path: Path, monkeypatch: p
     assert chunk_levels(how, held, chunks) == levels
     save_scored(whole, tmp_path)
     assert same(load_scored(tmp_path), whole)
-    assert list(whole.scores) == ["recall@30tok", "ndcg@3", "tokens_to_recall(0.5)", "ild@2"]
+    assert list(whole.scores) == ["recall@30tok", "ndcg@3", "tokens_to_recall(0.5)", "ild@2", "ild@5"]
     assert levels.chance.keys() == levels.ceiling.keys() == {"recall@30tok", "ndcg@3"}
     assert all(0 < levels.chance[name] < levels.ceiling[name] <= 1 for name in levels.chance)
     assert whole.curve.shape == (6, 2)
+    diverse = score_ranking(scoring("ild@2"), held, chunks, ranking).scores["ild@2"]
+    assert np.array_equal(diverse, whole.scores["ild@2"])
 
 
 def same(one: Scored, other: Scored) -> bool:

@@ -86,7 +86,7 @@ def test_a_cell_costs_what_cutting_embedding_and_indexing_took(tmp_path: Path) -
 def test_the_language_of_a_query_is_that_of_most_of_its_gold_lines() -> None:
     """The dataset's word first; of as many lines, the one that is annotated first; without gold there is none."""
     texts = {"a.py": "a\n" * 9, "b.go": "package b\n" * 9, "c.unknown": "c\n" * 9}
-    names = ("most", "tie", "said", "none", "odd")
+    names = ("most", "tie", "said", "none", "odd", "lines", "few")
     queries = tuple(Query(name, "x", "one", language="rust" if name == "said" else "") for name in names)
     notes = (
         Annotation("most", "one", "a.py", 1, 2),
@@ -95,6 +95,10 @@ def test_the_language_of_a_query_is_that_of_most_of_its_gold_lines() -> None:
         Annotation("tie", "one", "a.py", 3, 3),
         Annotation("tie", "one", "a.py", 5, 5),
         Annotation("said", "one", "a.py", 1, 1),
+        *(Annotation("lines", "one", "a.py", line, line) for line in (1, 3, 5)),
+        Annotation("lines", "one", "b.go", 1, 2),
+        *(Annotation("few", "one", "a.py", line, line) for line in (1, 3)),
+        Annotation("few", "one", "b.go", 1, 3),
         Annotation("odd", "one", "c.unknown", 1, 9),
         Annotation("odd", "one", "a.py", 4, 4),
     )
@@ -105,6 +109,8 @@ def test_the_language_of_a_query_is_that_of_most_of_its_gold_lines() -> None:
         "said": "rust",
         "none": None,
         "odd": "python",
+        "lines": "python",
+        "few": "go",
     }
     assert found["most"].gold == (GoldLines("a.py", 1, 2), GoldLines("b.go", 1, 3))
     assert found["none"].gold == ()
@@ -151,6 +157,14 @@ def test_whole_files_are_those_with_gold_and_with_the_best_hits(
     assert list(shown_files(session, cells, asked).files) == [places[5], places[1]]
     monkeypatch.setattr(shown_files_module, "_MOST_TEXT", len(module("flute")) - 1)
     assert list(shown_files(session, cells, asked).files) == [places[1]]
+
+
+def test_a_whole_file_says_what_of_it_is_hidden(tmp_path: Path) -> None:
+    """From its first character on."""
+    session = session_of(word_dataset(hidden=(HiddenSpan("one", "apple.py", 0, 4),)), tmp_path)
+    files = run_experiment(session, Serial()).files
+    assert files[FilePlace("words", "one", "apple.py")].hidden == ((0, 4),)
+    assert files[FilePlace("words", "one", "bolt.py")].hidden == ()
 
 
 def test_what_failed_or_is_no_pipeline_shows_no_cuts(tmp_path: Path) -> None:

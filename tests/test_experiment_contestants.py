@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_corpora import loaded, module, session_of, word_dataset
+from small_corpora import Clock, loaded, module, session_of, word_dataset
 
 from chunkers.errors import UsageError
 from evaluation.experiment import stages
@@ -20,7 +20,7 @@ from evaluation.experiment.tool_runs import run_tool
 from evaluation.tools.asking import FunctionTool, Question, ToolError
 from evaluation.types import CellKey
 from ground_truth.datasets.in_memory import InMemory
-from ground_truth.types import Dataset, HiddenSpan
+from ground_truth.types import Dataset, HiddenSpan, Query
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -178,3 +178,18 @@ def test_what_is_wrong_with_an_answer_is_told_by_query_and_place(answer: list[An
 
     made = contestant_record(session_of(word_dataset(), tmp_path), Contestant(CellKey.of_span_run("words", "t"), fails))
     assert (made.record.status, made.record.reason) == ("failed", str(caught.value))
+
+
+def test_the_time_of_each_question_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the microsecond among what is said of a run, and as it is in its cost; without a question there is none."""
+    monkeypatch.setattr("evaluation.experiment.tool_runs.time", Clock(step=0.1234567, now=0.0))
+    tool = FunctionTool("t", lambda _folder, _question: [])
+    run = run_tool(tool, loaded(word_dataset()), depth=5)
+    assert (run.diagnostics["query_seconds_p50"], run.diagnostics["query_seconds_p95"]) == (0.123457, 0.123457)
+    assert run.cost.query_seconds_p50 == pytest.approx(0.1234567, abs=1e-9)
+    assert run.cost.query_seconds_p95 == pytest.approx(0.1234567, abs=1e-9)
+    assert run.seconds["retrieve"] == pytest.approx(13 * 0.1234567)
+    stray = replace(word_dataset(), queries=(Query("q", "x", "gone"),), annotations=())
+    nobody = run_tool(tool, loaded(stray), depth=5)
+    assert (nobody.diagnostics["query_seconds_p50"], nobody.diagnostics["query_seconds_p95"]) == (0.0, 0.0)
+    assert (nobody.cost.query_seconds_p50, nobody.cost.query_seconds_p95, nobody.cost.queries_timed) == (None, None, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from small_corpora import Elsewhere, repository, session_of, word_dataset
+from small_corpora import Elsewhere, repository, session_of, stop_clocks, word_dataset
 
 from chunkers.errors import UsageError
 from chunkers.fixed_lines import FixedLines
@@ -85,16 +85,37 @@ def test_levels_are_made_only_where_they_are_asked_for(tmp_path: Path) -> None:
     assert log.ticks == {"levels": 1}
 
 
-def test_the_seconds_of_embedding_are_those_of_all_its_parts(tmp_path: Path) -> None:
-    """Of the chunks and of the queries; a search by words has none."""
+def test_the_seconds_of_embedding_are_those_of_all_its_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the chunks and of the queries; a search by words has none, nor has a score of rankings that are kept."""
+    stop_clocks(monkeypatch)
     engine = Elsewhere()
     session = session_of(word_dataset(), tmp_path, retrievers=("dense", "bm25"))
     dense, words = run_experiment(session, engine).cells
     assert [part.rows for part in engine.embedded] == [None, range(12)]
     assert [part.texts for part in engine.embedded] == [6, 12]
-    assert 20 <= dense.seconds["embed"] < 30
-    assert words.seconds["embed"] < 10
+    assert (dense.seconds["embed"], words.seconds["embed"]) == (20.0, 0.0)
     assert engine.closed == 1
+    again = session_of(word_dataset(), tmp_path, retrievers=("dense",), measures=("recall@1000tok", "ndcg@3"))
+    assert run_experiment(again, Elsewhere()).cells[0].seconds["embed"] == 0.0
+    quick = session_of(word_dataset(), tmp_path / "quick", retrievers=("dense",))
+    assert run_experiment(quick, Elsewhere(seconds=0.0)).cells[0].seconds["embed"] == 0.0
+
+
+def test_seconds_are_those_that_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the clock stands still nothing takes any time, in one block or in several."""
+    stop_clocks(monkeypatch)
+    kinds = ("dense", "bm25", "hybrid", "dense:index=hnsw")
+    for name, division in (("one", Division(1, 10**9, 10**9)), ("three", Division(3, 1, 10**9))):
+        monkeypatch.setattr("evaluation.experiment.stages.ROWS", division)
+        session = session_of(word_dataset(), tmp_path / name, retrievers=kinds)
+        for cell in run_experiment(session, Serial()).cells:
+            assert [cell.seconds[stage] for stage in ("embed", "retrieve", "score")] == [0.0, 0.0, 0.0]
+            assert (cell.cost.index_seconds, cell.cost.query_seconds_p50, cell.cost.query_seconds_p95) == (0, 0, 0)
+    (cell,) = session_of(word_dataset(), tmp_path / "alone").cells
+    assert stages.score(session_of(word_dataset(), tmp_path / "alone"), cell).seconds["embed"] == 0.0
+    session = session_of(word_dataset(), tmp_path / "alone", retrievers=("dense",))
+    parts = stages.embedding_parts(session, *session.cells[0][:3])
+    assert [stages.embed(session, part) for part in parts] == [0.0, 0.0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +230,7 @@ def test_files_that_were_cut_before_need_no_other_process(tmp_path: Path) -> Non
 
 def test_a_cell_is_searched_in_blocks_only_by_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This process searches at once what it need not share; one block is no division; scores are the same."""
-    monkeypatch.setattr("evaluation.experiment.stages.ROWS", Division(3, 1, 10**9))
+    monkeypatch.setattr("evaluation.experiment.stages.ROWS", Division(2, 1, 10**9))
     kinds: dict[str, Counter[str]] = {}
     found = {}
     for name, executor in (("here", Serial()), ("there", Elsewhere())):
@@ -221,7 +242,7 @@ def test_a_cell_is_searched_in_blocks_only_by_others(tmp_path: Path, monkeypatch
     assert found["here"] == found["there"]
     assert "search" not in kinds["here"]
     assert "words" not in kinds["here"]
-    assert kinds["there"]["search"] == 2 * 3
+    assert kinds["there"]["search"] == 2 * 2
     assert kinds["there"]["words"] == 12
     monkeypatch.setattr("evaluation.experiment.stages.ROWS", Division(1, 10**9, 10**9))
     log = heard()

@@ -16,7 +16,9 @@ from conftest import Command
 from corpus_tables import part_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_corpora import Clock
 
+from chunkers import syntax
 from chunkers.errors import UsageError
 from chunkers.registry import CHUNKERS
 from chunkers.sizes import ruler
@@ -83,6 +85,27 @@ def test_a_file_is_parsed_once_for_all_chunkers(sources: list[SourceFile]) -> No
         assert tree.tree is not root
     with shared_tree() as other:
         assert other.tree is None
+
+
+def test_a_parse_that_is_shared_counts_for_each_that_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds of a chunker are what it would take alone: here a parse takes a hundred, and nothing else any."""
+    clock = Clock()
+    parse = syntax.syntax_tree
+
+    def slow(language: str, data: bytes) -> object:
+        clock.now += 100
+        return parse(language, data)
+
+    monkeypatch.setattr("evaluation.experiment.file_chunks.time", clock)
+    monkeypatch.setattr(syntax, "time", clock)
+    monkeypatch.setattr(syntax, "syntax_tree", slow)
+    chunkers = {spec: CHUNKERS.create(spec) for spec in ("fixed-lines", "cast:size=200", "whole-file", "definitions")}
+    source = SourceFile("a.py", b"def f():\n    return 1\n" * 40, "python")
+    taken = {}
+    for spec, cut in cut_file(source, chunkers, lambda: ruler(source.data, "tokens")):
+        assert isinstance(cut, FileChunks)
+        taken[spec] = cut.seconds
+    assert taken == {"fixed-lines": 0, "cast:size=200": 100, "whole-file": 0, "definitions": 100}
 
 
 @settings(max_examples=10)

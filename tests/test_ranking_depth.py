@@ -62,6 +62,13 @@ def test_doubled_text_is_kept_twice_as_deep() -> None:
     assert kept(chunks, list(range(500)), 2000) == 400
 
 
+def test_text_that_is_doubled_late_in_a_file_is_kept_twice_as_deep_too() -> None:
+    """Many chunks that do not overlap come before it."""
+    alone = [(0, 10 * place, 10 * place + 10) for place in range(250)]
+    chunks = table([*alone, (0, 2490, 2505), (1, 0, 10)])
+    assert kept(chunks, list(range(len(chunks))), 600) == 120
+
+
 def test_the_largest_budget_of_each_unit_counts() -> None:
     """Measures and the curve, which is in tokens; a measure that looks at every rank has all of them."""
     names = ["recall@4000tok", "recall@900nws", "naurc@500nws", "ndcg@10"]

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_corpora import Elsewhere, session_of, word_dataset
-from test_search_joined import LINES, uneven
+from small_corpora import Clock, Elsewhere, repository, session_of, word_dataset
+from test_search_joined import LINES, costing, joined, parts_of, uneven
 
 from chunkers.sizes import ruler
 from evaluation.experiment import search_cost, stages
 from evaluation.experiment.blocks import Division
-from evaluation.experiment.part_search import add_cost, search_part
+from evaluation.experiment.part_search import Search, add_cost, search_part
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.run import make_scores
 from evaluation.experiment.search_cost import header_tokens, time_alone, timed_queries
 from evaluation.experiment.searched_part import PartCost, SearchedPart
-from evaluation.experiment.searching import _remembering
+from evaluation.experiment.searching import _remembering, query_embedding_timed
 from evaluation.experiment.session import Session
+from evaluation.experiment.visible_chunks import searchable_rows
+from ground_truth.types import Dataset, HiddenSpan, Query
+from indexing.dense import Dense
+from indexing.encoders.hashing import Hashing
+from indexing.types import Vectors
 
 
 @pytest.mark.parametrize(
@@ -31,17 +37,6 @@ from evaluation.experiment.session import Session
 def test_at_most_a_hundred_queries_are_timed(count: int, step: int) -> None:
     """Evenly over all of them."""
     assert list(timed_queries(count)) == list(range(0, count, step))
-
-
-class Clock:
-    """A clock that stands still unless somebody works."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def perf_counter(self) -> float:
-        """Return the time."""
-        return self.now
 
 
 def test_slow_queries_are_timed_until_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,8 +90,11 @@ def test_blocks_of_a_search_are_of_rows_and_only_where_it_can_be_split(
     assert [(block.files, block.of) for block in blocks] == [(range(2), 3), (range(2, 4), 3), (range(4, 6), 3)]
     assert [(block.files, block.of) for block in stages.search_blocks(session, whole)] == [(range(6), 1)]
     folder = session.store.root / "search"
+    stages.search_block(session, stages.SearchBlock(split, range(6), 1))
+    assert not list(folder.glob("[!.]*"))
+    stages.search_block(session, stages.SearchBlock(split, range(2), 2))
     stages.search_block(session, blocks[1])
-    assert len(list(folder.glob("[!.]*"))) == 1
+    assert len(list(folder.glob("[!.]*"))) == 2
     assert len(stages.retrieve(session, split, blocks=blocks).ranking) == 6
     assert list(folder.glob("[!.]*")) == []
     stages.retrieve(session, whole)
@@ -140,6 +138,7 @@ def test_words_of_blocks_are_those_of_the_whole(tmp_path: Path, monkeypatch: pyt
         space: each.nbytes for space, each in expected.items()
     }
     assert list(words_counted(there)) == list(words_counted(here))
+    assert len(there.file_words.entries()) == 1
     for space, each in found.items():
         assert each.frequencies.words == expected[space].frequencies.words
         assert each.frequencies[2:5] == expected[space].frequencies[2:5]
@@ -198,3 +197,97 @@ def test_a_search_that_was_not_said_to_cost_anything_costs_nothing() -> None:
     nothing = PartCost()
     assert (nothing.embed_seconds, nothing.retrieve_seconds, nothing.index_seconds, nothing.index_bytes) == (0, 0, 0, 0)
     assert (nothing.texts_read, nothing.texts_beyond, nothing.tokens_read, nothing.tokens_beyond) == (0, 0, 0, 0)
+
+
+def test_words_that_were_lost_are_counted_again_and_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where their frequencies are known, blocks that are searched count the words of their own files."""
+    monkeypatch.setattr(stages, "ROWS", Division(3, 1, 10**9))
+    session = session_of(word_dataset(), tmp_path)
+    (cell,) = session.cells
+    stages.words(session, "words", LINES)
+    for name in session.file_words.entries():
+        (folder,) = session.store.root.glob(f"counted-*/{name}")
+        session.store.remove(folder)
+    again = session_of(word_dataset(), tmp_path)
+    assert make_scores(again, again.cells, Elsewhere(), Progress()) == {}
+    assert len(again.file_words.entries()) == 1
+    fresh = session_of(word_dataset(), tmp_path / "fresh")
+    assert stages.retrieve(again, cell).ranking == stages.retrieve(fresh, cell).ranking
+
+
+@pytest.mark.parametrize("scope", ["repository", "all"])
+def test_rankings_are_kept_as_deep_as_the_largest_budget_needs(tmp_path: Path, scope: Any) -> None:
+    """To the rank at which the tokens of all results before it are spent, and at least a hundred."""
+    lines = "".join(f"value_{number} = make(value)\n" for number in range(160))
+    dataset = Dataset(
+        "words", (repository("one", {"a.py": lines}),), (Query("q", "make value", "one"),), (), scope=scope
+    )
+    how: dict[str, Any] = {"chunkers": ("fixed-lines:lines=1",), "retrievers": ("bm25",)}
+    for budget in (10, 1_100):
+        more = {"measures": (f"recall@{budget}tok",), "headline": f"recall@{budget}tok", "budgets": (budget,)}
+        session = session_of(dataset, tmp_path / str(budget), **how, **more)
+        (cell,) = session.cells
+        hits = stages.retrieve(session, cell).ranking["q"]
+        sizes = stages.chunk(session, "words", cell.chunker).sizes("tokens")
+        spent = np.cumsum([sizes[hit.position] for hit in hits])
+        assert len(hits) == max(100, int(np.searchsorted(spent, budget)) + 1)
+        assert len(hits) < 160
+
+
+def test_joining_is_timed_until_the_time_for_it_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over all spaces together: one that comes when nothing is left is not timed."""
+    session = session_of(uneven(), tmp_path, retrievers=("dense",))
+    parts = [costing(part, query_seconds=dict.fromkeys(range(6), 1.0)) for part in parts_of(session, 2)]
+    monkeypatch.setattr(search_cost, "time", Clock(step=4.5))
+    cost = joined(session, parts).cost
+    assert cost.queries_timed == 2
+    assert cost.query_seconds_p50 == pytest.approx(6.0, abs=0.6)
+    monkeypatch.setattr(search_cost, "time", Clock(step=0.1))
+    assert joined(session, parts).cost.queries_timed == 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted(Hashing):
+    """Notes what it is asked."""
+
+    asked: ClassVar[list[str]] = []
+
+    def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
+        """Return the vectors."""
+        self.asked.extend(texts if kind == "query" else ())
+        return super().encode(texts, kind=kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Away(Counted):
+    """The same somewhere else."""
+
+    local: ClassVar[bool] = False
+
+
+@pytest.mark.parametrize(("encoder", "times"), [(Counted(), 1), (Away(), 0)])
+def test_embedding_a_query_is_timed_where_it_is_done_here(tmp_path: Path, encoder: Counted, times: int) -> None:
+    """One query that loads the model, then each by itself; one that is asked elsewhere is not embedded again."""
+    whole = word_dataset()
+    for queries in (whole.queries[:1], whole.queries[:3]):
+        dataset = Dataset("words", whole.repositories, queries, ())
+        cache = tmp_path / str(len(queries))
+        session = session_of(dataset, cache, plugins={"e": encoder}, embedders=("e",), retrievers=("dense",))
+        (cell,) = session.cells
+        for part in stages.embedding_parts(session, *cell[:3]):
+            stages.embed(session, part)
+        Counted.asked.clear()
+        assert stages.retrieve(session, cell).cost.queries_timed == len(queries)
+        texts = [query.text for query in queries]
+        assert Counted.asked == times * [texts[0], *texts]
+    assert not query_embedding_timed(Search(Dense(), object(), session.embeddings, 5, {}))  # type: ignore[arg-type] # says nothing
+
+
+def test_a_chunk_of_which_one_character_is_left_is_searched(tmp_path: Path) -> None:
+    """One of which nothing is left is not."""
+    texts = {"a.py": "ab\ncd\n"}
+    hidden = (HiddenSpan("one", "a.py", 0, 1), HiddenSpan("one", "a.py", 3, 5))
+    dataset = Dataset("words", (repository("one", texts),), (Query("q", "x", "one"),), (), hidden=hidden)
+    session = session_of(dataset, tmp_path, chunkers=("fixed-lines:lines=1",))
+    chunks = stages.chunk(session, "words", "fixed-lines:lines=1")
+    assert searchable_rows(session.dataset("words"), chunks)["one"].tolist() == [0]

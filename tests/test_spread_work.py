@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from small_corpora import Elsewhere
 
 from chunkers.errors import UsageError
 from chunkers.file_work import each_file
@@ -86,6 +87,21 @@ def test_only_new_contents_are_looked_at(tmp_path: Path) -> None:
     assert [file.name.partition(".py")[0] for file in notes.iterdir()] == ["7"]
     assert [(each.path, each.value) for each in again] == [(each.path, each.value) for each in first]
     assert [each.path for each in again] == sorted(each.path for each in again)
+
+
+def test_what_is_kept_needs_no_engine_and_is_one_entry(tmp_path: Path) -> None:
+    """Portions are done by the engine and kept together; a second pass asks it for nothing."""
+    folder = folder_of(tmp_path, *(f"{number}.py" for number in range(20)))
+    store, engine = Store(tmp_path / "store"), Elsewhere()
+    with spread_work(store, engine):
+        first = list(each_file(folder, "noted", note))
+        assert len(engine.done) == 3
+        assert len(store.folders()) == 1
+        assert list(each_file(folder, "noted", note)) == first
+        assert len(engine.done) == 3
+        (folder.root / "0.py").write_text(f"{tmp_path / 'notes'}\nchanged\n")
+        list(each_file(folder, "noted", note))
+    assert len(engine.done) == 4
 
 
 def test_a_file_that_cannot_be_worked_on_ends_the_pass(tmp_path: Path, two: Executor) -> None:

@@ -259,6 +259,17 @@ def test_a_file_that_was_added_to_an_entry_is_noticed_and_a_dotted_one_is_not(tm
     assert store.damaged() == [store.folder(KEY)]
 
 
+def test_a_manifest_is_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of exactly so many bytes is an entry's; a longer one is not believed."""
+    store = Store(tmp_path)
+    store.put(KEY, write_value)
+    size = (store.folder(KEY) / "manifest.json").stat().st_size
+    monkeypatch.setattr("evaluation.experiment.store._LARGEST_MANIFEST", size)
+    assert store.has(KEY)
+    monkeypatch.setattr("evaluation.experiment.store._LARGEST_MANIFEST", size - 1)
+    assert not store.has(KEY)
+
+
 def test_drafts_are_swept_when_they_are_a_day_old(tmp_path: Path) -> None:
     """Not before."""
     store = Store(tmp_path)

@@ -31,11 +31,11 @@ class FileChunks:
     """A row for each chunk: nws before it, its nws, tokens before it, its tokens."""
     headers: tuple[str, ...]
     coverage: Coverage
-    fallback: str = ""
+    fallback: str
     """Why the file was not cut the way the chunker's name promises; empty where it was."""
-    failed: str = ""
+    failed: str
     """What the chunker raised; empty where it did not."""
-    seconds: float = 0.0
+    seconds: float
     """What cutting it took, or would have taken without the other chunkers' parse."""
 
     def to_bytes(self) -> bytes:
