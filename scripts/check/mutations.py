@@ -70,7 +70,7 @@ ROOMS = {
     ),
     "experiment": Room(
         "evaluation/experiment/*.py",
-        "experiment_[bcfms]* experiment_run executors offsets file_memory chunk_table ranking_depth store session "
+        "experiment_[bcfims]* experiment_run executors offsets file_memory chunk_table ranking_depth store session "
         "plan_* compare stage_keys span_* tools row_places cost file_chunks search_* spread_work query_records "
         "hidden_text packs ray_engine loaded_dataset",
     ),
