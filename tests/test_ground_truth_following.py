@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ground_truth.anchors import Followed, Follower, Marked, anchor_text, anchor_within, fates
@@ -30,6 +30,8 @@ def follow(marked: Marked, files: dict[str, str]) -> Followed:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(LINES, min_size=1, max_size=12), st.lists(LINES, min_size=1, max_size=4), st.integers(1, 14))
+@example(["x", "x y z z"], ["x y"], 1)
+@example(["x y z z", "x"], ["x y"], 2)
 def test_the_most_similar_stretch_is_found_by_counting_tokens(file: list[str], wanted: list[str], first: int) -> None:
     """Of all stretches of as many lines the one that shares most, of equal ones the nearest, then the first."""
     if set(wanted) & set(file):
