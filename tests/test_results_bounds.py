@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
-import functools
 import itertools
-import math
 import os
 import runpy
 import tempfile
@@ -20,12 +18,11 @@ import pytest
 from chunkers.errors import UsageError
 from evaluation.measures import parse_measure
 from evaluation.results.comparisons import margin_of, statistics_options, with_statistics
-from evaluation.results.document import from_json, json_number, to_json
 from evaluation.results.facts import ChunkFacts
 from evaluation.results.folder import check_output, read_results, write_results
 from evaluation.results.merge import merge_results
-from evaluation.results.overall import overall
 from evaluation.results.types import CellRecord, HiddenPart, Results
+from evaluation.types import CellKey
 
 _CASE = runpy.run_path(str(Path(__file__).with_name("report_case.py")))
 simulated_results: Callable[..., Results] = _CASE["simulated_results"]
@@ -184,89 +181,56 @@ def test_a_margin_is_points_of_a_share_or_a_part_of_the_mean(results: Results) -
     assert better == {"ndcg@5": True, "split_rate": False}
 
 
+def pairs_of(results: Results, axis: str) -> set[frozenset[str]]:
+    """Return who was compared with whom."""
+    return {frozenset((each.found.a, each.found.b)) for each in results.comparisons if each.axis == axis}
+
+
 def test_only_chunkers_are_compared_with_the_baseline() -> None:
-    """Where there is one, each pair has it; embedders are compared with each other."""
+    """Each with it, and no two others; embedders with each other, even where one has its name."""
     names = ("one", "two", "three")
-    three = {"queries": 12, "embedders": ("x", "y", "z")}
-    made = simulated_results(names=names, edges=(0.1, 0.0, 0.0), baseline="two", **three)
-    pairs: dict[str, set[frozenset[str]]] = {}
-    for record in made.comparisons:
-        pairs.setdefault(record.axis, set()).add(frozenset((record.found.a, record.found.b)))
-    assert pairs["chunker"] == {frozenset(("one", "two")), frozenset(("three", "two"))}
-    assert pairs["embedder"] == {frozenset(pair) for pair in itertools.combinations("xyz", 2)}
+    embedders = ("x", "two", "z")
+    made = simulated_results(names=names, edges=(0.1, 0.0, 0.0), queries=12, embedders=embedders, baseline="two")
+    assert pairs_of(made, "chunker") == {frozenset(("one", "two")), frozenset(("three", "two"))}
+    assert pairs_of(made, "embedder") == {frozenset(pair) for pair in itertools.combinations(embedders, 2)}
 
 
-@functools.cache
-def settings(headline: str = HEADLINE) -> Results:
-    """Return results of two chunkers in two settings in which the first is far higher."""
+def test_where_the_baseline_failed_all_are_compared() -> None:
+    """There is nothing to compare them with."""
+    failed = {"four": "out of memory"}
     made = simulated_results(
-        names=("one", "two"), edges=(0.3, 0.0), embedders=("x", "y"), headline=headline, queries=12
+        names=("one", "two", "three"), edges=(0.1, 0.0, 0.0), queries=12, failed=failed, baseline="four"
     )
-    values = np.linspace(0.3, 0.6, len(made.queries))
-    cells = [
-        dataclasses.replace(cell, scores={**cell.scores, headline: values + 0.3 * (cell.key.chunker == "one")})
-        for cell in made.cells
-    ]
-    return dataclasses.replace(made, cells=tuple(cells))
+    assert len(pairs_of(made, "chunker")) == 3
 
 
-@pytest.mark.parametrize(("headline", "best"), [(HEADLINE, "one"), ("split_rate", "two")])
-def test_the_best_over_all_settings_is_the_better_one(headline: str, best: str) -> None:
-    """Where less is better, the lower; the setting names its embedder where it is used."""
-    found = overall(settings(headline))
-    assert found is not None
-    assert found.may_be_best == (best,)
-    assert [each.setting.embedder for each in found.settings] == ["x", "y"]
+def test_a_measure_that_one_cell_has_is_compared_with_nothing(results: Results) -> None:
+    """As one on chunk ids, where the others are span runs; the cell keeps its mean."""
+    first, second = results.cells
+    fewer = {name: values for name, values in second.scores.items() if name != "ndcg@5"}
+    made = with_statistics(dataclasses.replace(results, cells=(first, dataclasses.replace(second, scores=fewer))))
+    assert "ndcg@5" in made.cells[0].measures
+    for records in (made.comparisons, made.best):
+        assert {each.measure for each in records} == set(results.config.measures) - {"ndcg@5"}
 
 
-@pytest.mark.parametrize("headline", ["tokens_behind@5", "tokens_to_recall(0.5)"])
-def test_a_measure_without_a_better_end_says_nothing_over_all(headline: str) -> None:
-    """Nor does one that has a median in place of a mean."""
-    assert overall(settings(headline)) is None
-
-
-def test_a_setting_without_a_score_is_none() -> None:
-    """Cells that lack the headline leave their group out; one group says nothing."""
-    made = settings()
-    lacking = [
-        dataclasses.replace(cell, scores={}) if (cell.key.chunker, cell.key.embedder) == ("one", "y") else cell
-        for cell in made.cells
-    ]
-    assert overall(dataclasses.replace(made, cells=tuple(lacking))) is None
-
-
-def test_settings_of_different_datasets_have_no_change() -> None:
-    """A difference changes between settings of the same queries only; all settings may still agree."""
-    made = simulated_results(names=("one", "two"), edges=(0.3, 0.0), queries=12)
-    there = tuple(dataclasses.replace(cell, key=cell.key._replace(dataset="other")) for cell in made.cells)
-    queries = tuple(dataclasses.replace(query, dataset="other") for query in made.queries)
-    both = dataclasses.replace(made, cells=(*made.cells, *there), queries=(*made.queries, *queries))
-    found = overall(both)
-    assert found is not None
-    assert len(found.settings) == 2
-    assert found.interaction is None
-    document = to_json(dataclasses.replace(both, overall=found))
-    assert document["overall"]["interaction"] is None
-    assert from_json(document, source="here").overall == found
-
-
-def test_an_undefined_number_is_null_and_again_undefined() -> None:
-    """In a change between settings too; any other value is itself."""
-    found = overall(settings())
-    assert found is not None
-    assert found.interaction is not None
-    odd = dataclasses.replace(found, interaction=dataclasses.replace(found.interaction, in_first=math.nan))
-    made = dataclasses.replace(settings(), overall=odd)
-    document = to_json(made)
-    assert document["overall"]["interaction"]["in_first"] is None
-    again = from_json(document, source="here").overall
-    assert again is not None
-    assert again.interaction is not None
-    assert math.isnan(again.interaction.in_first)
-    assert again.interaction.in_second == found.interaction.in_second
-    for value in (0.0, 1, "nan", None, math.inf):
-        assert json_number(value) == value
-    assert json_number(math.nan) is None
+def test_span_runs_and_readers_are_no_part_of_the_axes(results: Results) -> None:
+    """They come after the cells of the experiment, and no chunker, embedder or retriever is named after them."""
+    first, second = results.cells
+    dataset = first.key.dataset
+    read = dataclasses.replace(first, key=first.key.read_by("lines"))
+    spans = dataclasses.replace(first, key=CellKey.of_span_run(dataset, "mine"))
+    assert (read.key.is_read, spans.key.is_span_run) == (True, True)
+    merged = merge_results([dataclasses.replace(results, cells=(spans, read)), results])
+    assert [cell.key for cell in merged.cells[:2]] == [first.key, second.key]
+    assert {cell.key for cell in merged.cells[2:]} == {read.key, spans.key}
+    assert merged.config == results.config
+    alone = merge_results([dataclasses.replace(results, cells=(spans,))])
+    assert [cell.key for cell in alone.cells] == [spans.key]
+    assert alone.config.chunkers == results.config.chunkers
+    other = dataclasses.replace(spans, key=spans.key._replace(dataset="other"))
+    both = merge_results([dataclasses.replace(results, cells=(first, other))])
+    assert both.config.datasets == (dataset, "other")
 
 
 def test_runs_that_were_measured_otherwise_are_not_merged(results: Results) -> None:

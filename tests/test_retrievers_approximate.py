@@ -32,6 +32,13 @@ def test_an_inverted_file_has_as_many_lists_as_its_rows_can_train() -> None:
         assert index.ntotal == rows
 
 
+def test_a_small_space_is_no_reason_for_warnings(capfd: pytest.CaptureFixture[str]) -> None:
+    """One row is one list, and FAISS has nothing to say about it."""
+    index = build_approximate(random_rows(1, seed=9), Tuning("ivf", 4, 1, None))
+    assert index.ntotal == 1
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_graph_has_its_links_and_keeps_as_many_candidates_as_are_asked_for() -> None:
     """At least the effort; a deeper search keeps more."""
     chunks = random_rows(60, seed=10)
