@@ -14,6 +14,7 @@ from chunkers.cast import Cast
 from chunkers.code_chunk import CodeChunk
 from chunkers.contract import check_chunker, file_problems
 from chunkers.errors import UsageError
+from chunkers.fixed_tokens import character_start
 from chunkers.headers import with_header
 from chunkers.plain_text import csv_cell, one_line, shown
 from chunkers.registry import CHUNKERS
@@ -238,3 +239,64 @@ def test_the_chosen_limit_is_the_smallest_of_the_nearest() -> None:
         match = match_by("x", chunker, SizeLimit("nws", target), means_at=means_at)
         assert abs(match.mean - target) <= 5
         assert match.mean == match.chosen // 10 * 10
+
+
+def test_a_byte_leads_back_to_the_character_that_holds_it() -> None:
+    """Characters of one to four bytes; a byte that belongs to none stands for itself."""
+    for sign in "aéࠀ€अ😀𐀀":
+        data = b"x" + sign.encode() + b"y"
+        assert [character_start(data, at) for at in range(len(data))] == [0, *[1] * (len(data) - 2), len(data) - 1]
+    for data in (b"\x80" * 6, b"\xe0\xa4a", b"\xc3", b"\xf0\x9f\x98", b"\xc3\xc3\xa9"):
+        alone = [at for at in range(len(data)) if character_start(data, at) == at]
+        assert alone == [at for at in range(len(data)) if (at, data) != (2, b"\xc3\xc3\xa9")]
+    assert [character_start("é".encode() + b"\x80\x80", at) for at in range(4)] == [0, 0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("spec", "taken"),
+    [
+        ("fixed-tokens:tokens=4", True),
+        ("fixed-tokens:tokens=10,overlap=3", True),
+        ("fixed-tokens:tokens=10,overlap=4", False),
+        ("fixed-tokens:tokens=5,overlap=1", False),
+        ("fixed-tokens:tokens=10,offset=9", True),
+        ("fixed-tokens:tokens=10,offset=10", False),
+        ("fixed-tokens:tokens=10,overlap=3,offset=6", True),
+        ("fixed-tokens:tokens=10,overlap=3,offset=7", False),
+        ("fixed-tokens:tokens=10,offset=-1", False),
+        ("fixed-lines:lines=1", True),
+        ("fixed-lines:lines=5,overlap=4", True),
+        ("fixed-lines:lines=5,overlap=4,offset=1", False),
+        ("fixed-lines:lines=5,overlap=-1", False),
+        ("fixed-lines:lines=5,offset=4", True),
+        ("fixed-lines:lines=5,offset=5", False),
+        ("sliding-window:window=5,step=5", True),
+        ("sliding-window:window=5,step=5,offset=4", True),
+        ("sliding-window:window=5,step=5,offset=5", False),
+        ("definitions:size=1", True),
+        ("definitions:size=none", True),
+        ("cast:size=1,overlap=0", True),
+    ],
+)
+def test_sizes_overlaps_and_offsets_have_their_ends(spec: str, taken: bool) -> None:  # noqa: FBT001 - a parameter
+    """What still leaves a step forward is taken, the next one is refused."""
+    if taken:
+        assert CHUNKERS.create(spec).split(SourceFile("a.py", b"a = 1\nb = 2\n", "python"))
+    else:
+        with pytest.raises(UsageError, match="must be"):
+            CHUNKERS.create(spec)
+
+
+def test_limits_are_promised_only_where_they_hold() -> None:
+    """Not with an overlap on top, not in another tokenizer's tokens, not without a size."""
+    limits = {
+        "cast:size=9": SizeLimit("nws", 9),
+        "cast:size=9,overlap=1": None,
+        "fixed-tokens:tokens=9": SizeLimit("tokens", 9),
+        "fixed-tokens:tokens=9,tokenizer=o200k_base": None,
+        "definitions": None,
+        "definitions:size=9": SizeLimit("nws", 9),
+        "sliding-window:window=9,step=2": SizeLimit("lines", 9),
+        "recursive:size=9": SizeLimit("nws", 9),
+    }
+    assert {spec: CHUNKERS.create(spec).limit for spec in limits} == limits
