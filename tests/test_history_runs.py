@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,17 +14,25 @@ from test_history_folder import NOON, store
 from test_history_gate import KEY, SCORES, STAGES, night, record
 from test_history_trend import series
 
-from evaluation.history.accepted import accept
+from chunkers.errors import UsageError
+from evaluation.config import make_config
+from evaluation.experiment.executors import Serial
+from evaluation.history.accepted import accept, acceptances
 from evaluation.history.comparison import compare_runs, limits_of
 from evaluation.history.folder import DamagedRunError, History
 from evaluation.history.gate import Limits
 from evaluation.history.lines import trend_lines
-from evaluation.history.pins import renamed
+from evaluation.history.night import run_night
+from evaluation.history.night_results import Workplace
+from evaluation.history.pins import CommitRange, renamed
+from evaluation.history.pruning import prune
+from evaluation.history.summary import night_json, night_markdown
 from evaluation.history.trend import known_measures, trends
 from evaluation.history.trend_page import _NEWEST, _figures, _row, trend_page
 from evaluation.report.figures.marks import marks
 from evaluation.report.verdict import verdict
 from evaluation.results.types import Results
+from scripts.check.nightly_lab import Lab
 
 HEADLINE = "naurc@4000tok"
 
@@ -33,6 +43,7 @@ def test_results_under_another_name_say_the_same() -> None:
         results: Results = simulated_results(names=("a", "b"), edges=(0.2, 0.0), queries=24, retrievers=retrievers)
         other = renamed(results, {"simulated": "as-written"})
         assert verdict(other) == verdict(results).replace("simulated", "as-written")
+        assert "simulated" not in repr((other.overall, other.best, other.comparisons, other.cells))
         # As text: numbers that are undefined are equal to nothing.
         assert repr(renamed(other, {"as-written": "simulated"})) == repr(results)
         assert "simulated" not in {key.dataset for key in other.files} | {query.dataset for query in other.queries}
@@ -149,3 +160,79 @@ def test_limits_are_those_of_the_experiment() -> None:
     assert alone.baseline is None
     twice = alone.with_notes(["a", "b", "a"])
     assert twice.notes == ("a", "b")
+
+
+def test_commits_are_looked_for_where_both_runs_name_another_one(tmp_path: Path) -> None:
+    """The same commit, or one that a run does not know, is no range; a folder that is no clone cannot count."""
+
+    def commits(old: str | None, new: str | None) -> dict[str, CommitRange]:
+        runs = [
+            dataclasses.replace(record(STAGES), sources={"code": {"commit": each, "root": str(tmp_path)}})
+            for each in (new, old)
+        ]
+        held = night({KEY: SCORES})
+        return dict(
+            compare_runs((runs[0], held), (runs[1], held), measures=["ndcg@10"], limits=Limits(flips=99)).commits
+        )
+
+    assert commits("a" * 40, "b" * 40) == {"code": CommitRange("a" * 40, "b" * 40, None, ())}
+    for old, new in (("a", "a"), (None, "a"), ("a", None), (None, None)):
+        assert commits(old, new) == {}
+
+
+def test_the_newest_eight_runs_are_named_to_whoever_asks_for_another(tmp_path: Path) -> None:
+    """An empty history has none."""
+    history = History(tmp_path)
+    with pytest.raises(UsageError, match="has no run 5; the newest are: none"):
+        history.record(5)
+    for number in range(10, 20):
+        history.folder(number).mkdir(parents=True)
+    with pytest.raises(UsageError, match=r"the newest are: 12, 13, 14, 15, 16, 17, 18, 19$"):
+        history.record(5)
+
+
+def test_pruning_removes_nothing_that_nobody_asked_to_remove(tmp_path: Path) -> None:
+    """Fewer runs than are kept, a time without an age; of many acceptances only the last one holds its run."""
+    history = History(tmp_path)
+    for number in range(1, 6):
+        store(history, number)
+    for run in (1, 2, 3):
+        accept(history, run=run, who="me", why="good", now=NOON)
+    assert prune(history, keep=9) == prune(history, keep=5) == prune(history, now=NOON + timedelta(days=999)) == []
+    assert prune(history, keep=1, dry=True) == [1, 2, 4]
+    assert history.numbers() == [1, 2, 3, 4, 5]
+    assert prune(history, keep=2) == [1, 2]
+    assert history.numbers() == [3, 4, 5]
+
+
+def test_nights_on_a_branch_leave_reports_with_their_verdict(tmp_path: Path) -> None:
+    """The first is accepted; each has its files, its commit and a report that compares; the next counts the commits."""
+    lab = Lab(tmp_path, queries=20)
+    lab.set_up("packaging")
+    spec = f"mined:root={lab.clone},ref=main,queries=20"
+    chunkers = ["fixed-lines:lines=10", "fixed-lines:lines=60"]
+    config = make_config(
+        {"datasets": spec, "chunkers": chunkers, "embedders": "hashing", "retrievers": "bm25", "flips": 200}
+        | {"measures": ["ndcg@10"], "headline": "ndcg@10", "nightly": {"alpha": 0.1}}
+    )
+    history, place = History(lab.history), Workplace(lab.root / "cache", Serial())
+    first = run_night(config, history, place, now=NOON)
+    assert (first.record.number, first.baseline) == (1, None)
+    (accepted,) = acceptances(history).given
+    assert (accepted.run, accepted.who, accepted.why) == (1, "chunkbench", "the first run")
+    folder = history.folder(1)
+    assert json.loads((folder / "night.json").read_text("utf-8")) == json.loads(json.dumps(night_json(first)))
+    assert (folder / "night.md").read_text("utf-8") == night_markdown(first, links="")
+    assert (lab.history / "summary.md").read_text("utf-8") == night_markdown(first, links="runs/00001/")
+    assert "runs/00001/report.html" in (lab.history / "trend.html").read_text("utf-8")
+    summary = (folder / "summary.md").read_text("utf-8")
+    assert "no comparison was computed" not in summary
+    assert "best" in summary
+    source = history.record(1).sources[spec]
+    assert (source["root"], source["ref"], len(source["commit"])) == (str(lab.clone), "main", 40)
+    lab.edit(2)
+    second = run_night(config, history, place, now=NOON)
+    assert second.baseline is not None
+    assert (second.record.number, second.baseline.number, second.commits[spec].count) == (2, 1, 1)
+    assert second.limits.alpha == 0.1
+    assert len(acceptances(history).given) == 1

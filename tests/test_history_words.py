@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from test_history_gate import KEY, SCORES, STAGES, found, night, record, with_input
 
+from evaluation.config import NightlyConfig
 from evaluation.history.comparison import Night
-from evaluation.history.gate import Finding, Limits, QueryCount, gate_findings
+from evaluation.history.gate import Finding, Limits, QueryCount, gate_findings, row
 from evaluation.history.lines import night_lines
 from evaluation.history.movers import Mover, movers
 from evaluation.history.notice import _fenced, failure_notice, night_notice
 from evaluation.history.origins import Difference, Match, all_differences, match_cells
 from evaluation.history.pins import CommitRange
 from evaluation.history.summary import night_json, night_markdown
+from evaluation.results.types import GoldLines
 
 HEADLINE = "naurc@4000tok"
 
@@ -204,6 +206,7 @@ def test_a_message_names_five_findings_and_counts_the_rest() -> None:
     assert "<https://ci/h/runs/00012/report.html|report> · <https://ci/h/trend.html|trend>" in str(plain["blocks"])
     card = night_notice(_night(_finding()), "teams", url="https://ci/h")["attachments"][0]["content"]
     assert [action["title"] for action in card["actions"]] == ["report", "trend"]
+    assert all(block["wrap"] for block in card["body"])
     huge = night_notice(
         _night(*[dataclasses.replace(_finding(), key=KEY._replace(chunker=long)) for _ in range(5)]), "slack"
     )
@@ -237,6 +240,10 @@ def test_the_queries_that_moved_most_are_those_of_the_change() -> None:
     same = night({KEY: np.where(np.arange(60) < 3, 0.5, SCORES)})
     equal = night({KEY: np.where(np.arange(60) < 3, 0.25, SCORES)})
     assert [mover.query_id for mover in movers(equal, same, [finding])] == ["q0", "q1", "q2"]
+    gold = (GoldLines("a.py", 3, 9), GoldLines("b.py", 1, 1))
+    asked = tuple(dataclasses.replace(query, gold=gold) for query in after.queries)
+    (one,) = movers(dataclasses.replace(after, queries=asked), before, [steady], most=1)
+    assert one.place == "a.py:3–9"
     later = night({KEY: SCORES[10:]}, first=10)
     assert movers(later, before, [steady]) == []
 
@@ -292,9 +299,16 @@ def test_what_appeared_and_what_went_is_a_difference_each() -> None:
         "chunker a was absent and is new",
         "chunker c was there and is absent",
     ]
+    assert not any(each.blocks for each in all_differences(now, before))
     packages = dataclasses.replace(now.environment, packages={**now.environment.packages, "new": "1", "bm25s": "9"})
     grown = dataclasses.replace(before, environment=packages)
     assert [each.words for each in all_differences(grown, before)] == ["package new was absent and is 1"]
+    assert not any(each.blocks for each in all_differences(grown, before))
+    elsewhere = dataclasses.replace(before, sources={**before.sources, "more": {"loader": {"class": "x"}}})
+    assert all_differences(elsewhere, before) == all_differences(before, elsewhere) == []
+    wider = dataclasses.replace(record(with_input("chunk.chunker.overlap", 5)), config=was)
+    assert [each.words for each in all_differences(wider, before)] == ["chunker cast overlap was absent and is 5"]
+    assert [each.words for each in all_differences(before, wider)] == ["chunker cast overlap was 5 and is absent"]
     more = dataclasses.replace(record(with_input("chunk.chunker.size", 9)), config=was)
     two = dataclasses.replace(
         more, cells=(*more.cells, dataclasses.replace(more.cells[0], key=KEY._replace(retriever="r")))
@@ -303,3 +317,23 @@ def test_what_appeared_and_what_went_is_a_difference_each() -> None:
         before, cells=(*before.cells, dataclasses.replace(before.cells[0], key=KEY._replace(retriever="r")))
     )
     assert [each.words for each in all_differences(two, base)] == ["chunker cast size was 1500 and is 9"]
+
+
+def test_a_p_of_exactly_the_level_is_shown_and_six_repositories_are_units() -> None:
+    """Five are not; the usual limits are those of an experiment that names none; a refusal counts no query."""
+    before = night({KEY: SCORES}, repositories=6)
+    now = night({KEY: SCORES - 0.1 + np.random.default_rng(0).normal(0, 0.05, 60)}, repositories=6)
+    one = found(now, before)
+    assert one.unit == "repository"
+    assert found(night({KEY: SCORES}, repositories=5), night({KEY: SCORES}, repositories=5)).unit == "query"
+    assert one.p_corrected is not None
+    for alpha, verdict_ in ((one.p_corrected, "regression"), (one.p_corrected * 0.999, "no change")):
+        assert found(now, before, limits=Limits(alpha=alpha, flips=2000)).verdict == verdict_
+    usual = NightlyConfig()
+    assert (Limits().alpha, Limits().minimum_effect) == (usual.alpha, usual.minimum_effect) == (0.05, 0.01)
+    assert Limits().seed == 0
+    assert Finding(KEY, "ndcg@10", "not comparable").queries == 0
+    told = row(one)
+    assert told["chunker"] == "cast"
+    assert (told["verdict"], told["now"], told["unit"]) == (one.verdict, one.now, "repository")
+    assert "key" not in told

@@ -149,6 +149,8 @@ def test_the_main_language_is_one_that_is_asked_about(share: float, about: int, 
             assert len(language) <= 1
         elif not shares or "a" in shares:
             assert language == []
+        elif about < 20:  # a language of which no share is known has none
+            assert language[0].startswith("there ")
 
 
 @pytest.mark.parametrize(("levels", "said"), [((0.2, 0.2), ""), ((0.1, 0.21), "21 %"), ((0.5, 0.3), "50 %")])
@@ -274,3 +276,23 @@ def test_what_was_left_out_before_the_run_is_said_last() -> None:
     results = _cell(_quiet(), 0, chunks={"failed_files": {"x": "y"}})
     said = _said(dataclasses.replace(results, left_out={"whole-file": "it has no size"}))
     assert said[1:] == ["whole-file was left out: it has no size."]
+
+
+def test_exactly_the_margin_is_not_beyond_it() -> None:
+    """Neither at a budget nor on a kind of query; the shares are such that nothing is rounded."""
+    results = _quiet()
+    config = results.config.model_copy(update={"margin": 25.0})
+    ahead = np.where(np.arange(len(results.budgets)) == 0, 0.75, 0.25)
+    results = _cell(results, 0, curve=np.full((48, len(results.budgets)), 0.5))
+    results = _cell(results, 1, curve=np.tile(ahead, (48, 1)))
+    kinds = tuple(
+        dataclasses.replace(query, kind="comments" if k % 2 else "docstrings")
+        for k, query in enumerate(results.queries)
+    )
+    odd = np.arange(48) % 2 == 1
+    for place, values in enumerate((np.full(48, 0.5), np.where(odd, 0.75, 0.0))):
+        results = _cell(results, place, scores={**results.cells[place].scores, HEADLINE: values})
+    held = with_statistics(dataclasses.replace(results, config=config, queries=kinds))
+    assert _said(held) == []
+    less = held.config.model_copy(update={"margin": 24.9})
+    assert len(_said(with_statistics(dataclasses.replace(held, config=less)))) == 2

@@ -199,3 +199,11 @@ def test_colours_of_a_very_long_text_are_left_out() -> None:
     assert packed_colours("a.py", "x = 1 + 2\n") == "4.1n3.1n"
     assert packed_colours("a.py", '"a"\n') == ".3s"
     assert packed_colours("a.none", "x = 1\n") == ""
+
+
+def test_a_page_without_whole_files_has_no_cuts() -> None:
+    """Cuts are places in files: where those are left out there is nothing to point into."""
+    results = _run()
+    found = views(results)
+    assert explorer_data(results, found, _Fill(3, files=False))["cuts"] == [{}]
+    assert set(explorer_data(results, found)["cuts"][0]) == {"a", "b"}

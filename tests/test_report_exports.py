@@ -8,6 +8,7 @@ import itertools
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from evaluation.report.site import SiteRun, _folders, index_page
 from evaluation.report.tables import Table
 from evaluation.report.verdict import sentences
 from evaluation.report.view import views
+from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import Results
 
 
@@ -284,3 +286,19 @@ def test_a_column_of_amounts_is_shaded_over_a_fifth_of_its_best() -> None:
     assert table.left_out == 0
     one = dataclasses.replace(_run(), queries=tuple(dataclasses.replace(q, language="go") for q in _run().queries))
     assert overview(one, views(one)) is None
+
+
+def test_a_chunker_that_is_missing_stands_behind_the_last_of_a_setting() -> None:
+    """Two that are equal elsewhere are in the order of that, not of their names."""
+    results = _run(retrievers=("dense", "bm25"))
+    means = {("a", "bm25"): 0.5, ("b", "bm25"): 0.9, ("c", "bm25"): 0.5, ("b", "dense"): 0.9, ("c", "dense"): 0.2}
+    cells = [
+        dataclasses.replace(cell, status="failed")
+        if (cell.key.chunker, cell.key.retriever) not in means
+        else dataclasses.replace(cell, scores={HEADLINE: np.full(64, means[cell.key.chunker, cell.key.retriever])})
+        for cell in results.cells
+    ]
+    held = with_statistics(dataclasses.replace(results, cells=tuple(cells)))
+    table = overview(held, views(held))
+    assert table is not None
+    assert [row.chunker for row in table.rows] == ["b", "c", "a"]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from report_case import BUDGETS, HEADLINE, simulated_results, with_cell
 
+from evaluation.report.cost_figures import cost_figures
 from evaluation.report.sections import (
     Figure,
     curve_figure,
@@ -246,3 +247,15 @@ def test_panels_share_an_axis_from_nothing_to_the_best_mean() -> None:
     assert ends(0.001) == {("0", "0.25", "0.5", "0.75", "1")}
     ((first, *_, last),) = ends(-0.5)
     assert (float(first), float(last)) == (-40, 0) or float(first) == -50
+
+
+def test_each_figure_has_a_wide_and_a_narrow_drawing() -> None:
+    """The style of the page shows the one that fits."""
+    view, results = _view(), _run()
+    figures = [forest_figure(view), curve_figure(view, results), family_figure(view), size_figure(view)]
+    figures += [figure for _, figure in cost_figures(view)]
+    assert len(figures) >= 5
+    for figure in figures:
+        assert figure is not None
+        widths = [ET.fromstring(each).get("width") for each in (figure.wide, figure.narrow)]  # noqa: S314 - our own drawing
+        assert widths == ["820", "340"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from report_case import simulated_results
 
+from evaluation.report.costs import index_sentences
 from evaluation.report.other_axes import axis_sentences, axis_summary
 from evaluation.report.overall import marks_beside_others, marks_legend, overall_lead, overall_sentences, overall_table
 from evaluation.report.verdict import axes_alone, verdict
@@ -266,3 +267,37 @@ def test_retrievers_are_summed_up_over_the_chunkers() -> None:
     assert line in {f"Retrievers: {x} may be best with every chunker." for x in ("dense or bm25", "bm25 or dense")}
     lines = axis_sentences(found)
     assert [each.partition(" · minilm: ")[0] for each in lines] == ["Retrievers with a", "Retrievers with b"]
+
+
+def test_two_datasets_are_named_where_something_is_said_of_each() -> None:
+    """Retrievers are summed up by dataset, and a line of one names it; with one dataset there is no name."""
+    results = _run(retrievers=("dense", "bm25"))
+    (dataset,) = results.datasets
+    cells = [
+        dataclasses.replace(cell, key=cell.key._replace(dataset=name))
+        for name in ("one", "two")
+        for cell in results.cells
+    ]
+    asked = [dataclasses.replace(query, dataset=name) for name in ("one", "two") for query in results.queries]
+    both = with_statistics(
+        dataclasses.replace(
+            results,
+            cells=tuple(cells),
+            queries=tuple(asked),
+            datasets=tuple(dataclasses.replace(dataset, name=name) for name in ("one", "two")),
+        )
+    )
+    assert [line.partition(": ")[0] for line in axis_summary(both)] == ["Retrievers on one", "Retrievers on two"]
+    assert axis_summary(results)[0].startswith("Retrievers: ")
+    assert axis_sentences(both)[0].startswith("Retrievers with one · a · minilm: ")
+    assert axis_sentences(results)[0].startswith("Retrievers with a · minilm: ")
+    costs = [
+        dataclasses.replace(
+            cell,
+            cost=dataclasses.replace(cell.cost, index_bytes=0 if cell.key.chunker == "b" else 9),
+            chunks=dataclasses.replace(cell.chunks, count=0 if cell.key.chunker == "b" else 9),
+        )
+        for cell in both.cells
+    ]
+    told = list(index_sentences(views(dataclasses.replace(both, cells=tuple(costs)))))
+    assert [each.partition("Is an index")[0] for each in told] == ["one: ", "two: "]

@@ -246,6 +246,7 @@ def test_what_one_table_has_explained_is_not_explained_again() -> None:
     alone = " ".join(_printed(render_screen(_run())).split())
     assert alone.endswith("More: --wide (all measures, costs), report.html (figures, every query).")
     assert [("on chunk ids have none" in text) for text in (wide, plain, alone)] == [True, False, False]
+    assert _printed(render_table(_run())).endswith("is among those marked.\n\n")
     tables = " ".join(_printed(render_table(_run())).split())
     assert tables.startswith("simulated · minilm · dense ")
     assert "(random ranking " in tables

@@ -187,7 +187,7 @@ def _by_kind(view: View) -> Iterator[str]:
     measure, leader = measure_of(view.headline), view.rows[0].chunker
     sign = -1 if lower_is_better(measure) else 1
     ahead = []
-    for kind in (each for each, count in counts.items() if count >= _FEW and len(counts) > 1):
+    for kind in (each for each, count in counts.items() if count >= _FEW):
         chosen = kinds == kind
         found = {
             row.chunker: group_mean(view, row.cell.scores[view.headline][chosen], clusters[chosen]) for row in view.rows
