@@ -266,7 +266,7 @@ def test_a_machine_is_its_processor_and_the_cores_that_may_be_used(monkeypatch: 
 
     found = {}
     for cores in (1, 2):
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _process, cores=cores: set(range(cores)))
+        monkeypatch.setattr(os, "sched_getaffinity", lambda process, cores=cores: set(range(9 if process else cores)))
         machine.cache_clear()
         found[cores] = machine().rpartition(", ")
     assert [found[cores][2] for cores in (1, 2)] == ["1 core", "2 cores"]
@@ -294,4 +294,9 @@ def test_a_machine_is_its_processor_and_the_cores_that_may_be_used(monkeypatch: 
     monkeypatch.setattr(machine_module, "Path", Named)
     machine.cache_clear()
     assert machine() == "Fast CPU: two, 2 cores"
+    monkeypatch.delattr(os, "sched_getaffinity")
+    for count, said in ((5, "5 cores"), (None, "1 core")):
+        monkeypatch.setattr(os, "cpu_count", lambda count=count: count)
+        machine.cache_clear()
+        assert machine() == f"Fast CPU: two, {said}"
     machine.cache_clear()

@@ -11,6 +11,7 @@ import pytest
 from small_corpora import Clock, loaded, module, session_of, word_dataset
 
 from chunkers.errors import UsageError
+from chunkers.sizes import ruler
 from evaluation.experiment import stages
 from evaluation.experiment.contestants import Contestant, contestant_record, contestants
 from evaluation.experiment.executors import Serial
@@ -96,6 +97,22 @@ def test_only_finished_cells_are_written_and_span_runs_with_them(tmp_path: Path)
         "start_line": 6,
         "end_line": 7,
     }
+
+
+def test_a_header_that_is_no_text_is_written_as_its_tokens(tmp_path: Path) -> None:
+    """With the line feed below it, as a budget counts it; one that is text is written as it is."""
+    row = {"query_id": "one-apple", "file": "apple.py", "start_line": 6, "end_line": 7}
+    rows = [{**row, "rank": rank, "header": header} for rank, header in ((1, "\udcff above"), (2, "above"))]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    session = session_of(word_dataset(), tmp_path / "cache", spans=(f"mine={tmp_path / 'mine.jsonl'}",))
+    for other in contestants(session):
+        contestant_record(session, other)
+    assert write_spans(session, tmp_path / "rows.jsonl") == 1
+    data = b"\xff above\n"
+    first, second = rows_of(tmp_path / "rows.jsonl")
+    assert first["header_tokens"] == ruler(data, "tokens").count(0, len(data))
+    assert "header" not in first
+    assert (second["header"], "header_tokens" in second) == ("above", False)
 
 
 def test_names_of_contestants_are_their_own(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_what_cannot_be_matched_is_left_out_with_its_reason(tmp_path: Path) -> N
     assert made.session.config.baseline == "fixed-lines:lines=5"
     assert list(made.session.left_out) == ["whole-file"]
     assert "has no size to match" in made.session.left_out["whole-file"]
-    assert [bool(each.problem) for each in made.chosen] == [False, True]
+    assert [(bool(each.problem), each.mean) for each in made.chosen] == [(False, 5.0), (True, 0.0)]
     with pytest.raises(UsageError, match="whole-file has no size to match"):
         match_sizes(session_of(word_dataset(), tmp_path, chunkers=("whole-file",), match_size="lines=5"))
     kept = session_of(word_dataset(), tmp_path, chunkers=("fixed-lines:lines=2",), match_size="lines=5")

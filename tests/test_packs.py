@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +152,37 @@ def test_small_entries_become_one_and_large_ones_stay(
     writer.merge()
     assert sizes(store) == after
     assert writer.find(list(records)) == packs_of(store).find(list(records)) == records
+
+
+def test_an_entry_that_holds_all_the_others_is_what_becomes_of_them(store: Store) -> None:
+    """It is not written over, nor removed with them."""
+    writer = packs_of(store)
+    writer.add({key(1): b"one", key(2): b"two"})
+    (whole,) = folders(store)
+    writer.add({key(1): b"one"})
+    writer.merge()
+    assert folders(store) == [whole]
+    assert packs_of(store).find([key(1), key(2)]) == {key(1): b"one", key(2): b"two"}
+
+
+class Shared(Store):
+    """A store of which another process removes what is made to last."""
+
+    def put(self, key: StageKey, write: Callable[[Path], None], *, lasting: bool = True) -> None:
+        """Write the entry, which soon has gone."""
+        super().put(key, write, lasting=lasting)
+        if lasting:
+            self.drop(key)
+
+
+def test_nothing_is_lost_where_another_process_removes_what_was_merged(tmp_path: Path) -> None:
+    """The entries that it was made of stay."""
+    shared = Shared(tmp_path)
+    writer = packs_of(shared)
+    writer.add({key(1): b"one"})
+    writer.add({key(2): b"two"})
+    writer.merge()
+    assert packs_of(shared).find([key(1), key(2)]) == {key(1): b"one", key(2): b"two"}
 
 
 def test_an_entry_that_nobody_joins_is_left_as_it_is(store: Store) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from chunkers.sizes import ruler
 from evaluation.experiment.contestants import contestants
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.span_places import PlaceFinder, SpanRun
-from evaluation.experiment.span_results import score_places, score_runs, span_measures
+from evaluation.experiment.span_results import score_places, score_runs, score_span_files, span_measures
 from evaluation.experiment.span_scoring import score_spans, span_units
 from evaluation.measures.registry import parse_measure
 from evaluation.spans.rows import PlaceRow
@@ -124,7 +125,34 @@ def test_runs_in_memory_are_compared_by_the_first_measure_that_has_a_mean() -> N
     (cell,) = made.cells
     assert cell.search.diagnostics["queries_without_places"] == 5
     assert cell.judgements.queries_with_relevant == 6
-    assert score_runs([run], held, measures[:1]).config.headline == "naurc@4000tok"
+    alone = score_runs([run], held, measures[:1]).config
+    assert (alone.headline, alone.seed, alone.limit, alone.weight) == ("naurc@4000tok", 0, None, "repository")
+
+
+def test_runs_of_files_are_scored_by_any_measure_that_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A median alone, or before others; chance is that of windows where a measure has any."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "a.py").write_text("a = 1\n" * 120)
+    row = {"query_id": "q", "repo": "code", "file": "a.py", "start_line": 3, "end_line": 4}
+    (tmp_path / "gold.jsonl").write_text(json.dumps({**row, "query": "a", "relevance": 1}) + "\n")
+    (tmp_path / "run.jsonl").write_text(json.dumps({**row, "rank": 1}) + "\n")
+    dataset = f"annotations:path={tmp_path / 'gold.jsonl'},root={tmp_path / 'code'}"
+    headlines = {
+        ("tokens_to_recall(0.5)",): "naurc@4000tok",
+        ("tokens_to_recall(0.5)", "file_rr"): "file_rr",
+        ("recall@100tok", "file_rr"): "recall@100tok",
+    }
+    for names, headline in headlines.items():
+        made = score_span_files([f"mine={tmp_path / 'run.jsonl'}"], dataset, names)
+        assert (made.config.headline, made.config.seed) == (headline, 0)
+        (cell,) = made.cells
+        assert list(cell.scores) == list(names)
+        assert list(cell.judgements.chance) == [name for name in names if name == "recall@100tok"]
+    with pytest.raises(UsageError, match="two span runs are called 'mine': name one another way"):
+        score_span_files([f"mine={tmp_path / 'run.jsonl'}"] * 2, dataset, ["file_rr"])
 
 
 def test_places_of_a_function_are_those_of_its_queries_in_order() -> None:

@@ -73,7 +73,7 @@ def score_span_files(
     A run of places has no search space of its own: its chance level is that of a random ranking of `WINDOWS`.
     """
     measures = span_measures(names)
-    drawn = {"limit": limit, "seed": seed, "headline": measures[0].name}
+    drawn = {"limit": limit, "seed": seed, "headline": _headline(measures)}
     config = make_config({"datasets": (dataset,), "chunkers": (WINDOWS,), "measures": tuple(names), **drawn})
     session = Session.resolve(config, usable_cache())
     loaded = session.dataset(dataset)
@@ -120,9 +120,8 @@ def score_runs(
     weight: Weight = "repository",
 ) -> Results:
     """Return the scores of runs that are in memory."""
-    compared = [each.name for each in measures if each.centre != "median"]
     given = {"datasets": (loaded.spec,), "measures": tuple(each.name for each in measures), "seed": seed}
-    more = {"limit": limit, "weight": weight, "headline": (compared or ["naurc@4000tok"])[0]}
+    more = {"limit": limit, "weight": weight, "headline": _headline(measures)}
     config = make_config({**given, **more})
     records = [
         span_record(
@@ -139,3 +138,8 @@ def score_runs(
             queries=tuple(query_records(loaded)),
         )
     )
+
+
+def _headline(measures: Sequence[Measure]) -> str:
+    """Return the first measure that has a mean to compare by; the usual one where none has."""
+    return next((each.name for each in measures if each.centre != "median"), DEFAULT[0])
