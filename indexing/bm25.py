@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from indexing.encoders.texts import readable
 from indexing.exact import VectorsOf
 from indexing.found import Found, in_order, none_found, side_by_side, table
 from indexing.frequencies import Frequencies
-from indexing.postings import PostingShard, build_postings, weighed_shard
+from indexing.postings import PostingShard, build_postings, posting_shard
 from indexing.ties import best_of_all
 from indexing.types import Hit, QueryBatch, SearchSpace
 from indexing.word_counts import WordCounter
@@ -41,8 +41,9 @@ class WordSearch:
         """Return the postings of a part of a space; its size is counted with the frequencies of the whole."""
         if frequencies is None:
             raise ValueError("a part of a space is scored by the frequencies of the whole")
-        counts = shard.words or WordCounter().count(shard.texts)
-        made = weighed_shard(counts, frequencies, k1=self.k1, b=self.b)
+        words = shard.words or posting_shard(WordCounter().count(shard.texts)).only(frequencies.words)
+        made = replace(words, values=words.values.copy())
+        made.weigh(frequencies.weights(), mean=frequencies.mean, k1=self.k1, b=self.b)
         return Prepared(0, functools.partial(_find, [made]))
 
     def join(self, parts: Sequence[Found], queries: QueryBatch, vectors_of: VectorsOf, *, depth: int) -> Found:  # noqa: ARG002 - as every search

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from indexing.word_counts import WordCounts
+from indexing.word_names import WordNames, bytes_of
 
 
 class Frequencies(NamedTuple):
@@ -24,7 +24,7 @@ class Frequencies(NamedTuple):
     pairs: int
     """Distinct words of each text, summed."""
     vocabulary: np.ndarray
-    """A hash of every word that a text holds, and its bytes: a word that several parts hold is one word."""
+    """The name of every word that a text holds, ascending: a word that several parts hold is one word."""
 
     @property
     def mean(self) -> float:
@@ -34,7 +34,7 @@ class Frequencies(NamedTuple):
     @property
     def nbytes(self) -> int:
         """What an index of the texts takes: its words, where each begins, and a text and a value for each pair."""
-        return int(self.vocabulary["bytes"].sum()) + 8 * (len(self.vocabulary) + 1) + 8 * self.pairs
+        return bytes_of(self.vocabulary) + 8 * (len(self.vocabulary) + 1) + 8 * self.pairs
 
     def weights(self) -> np.ndarray:
         """Return the inverse document frequency of each word."""
@@ -44,20 +44,12 @@ class Frequencies(NamedTuple):
         return np.array(weights).astype(np.float32)[which]
 
 
-_WORD = np.dtype([("hash", "<u8"), ("bytes", "<u4")])
-
-
-def frequencies_of(counts: WordCounts, words: Sequence[str] | None = None) -> Frequencies:
-    """Return the numbers of some texts, for these words or for all they hold."""
-    asked = tuple(counts.vocabulary if words is None else words)
+def frequencies_of(counts: WordCounts) -> Frequencies:
+    """Return the numbers of some texts, for all words that they hold."""
     holding = np.bincount(counts.words, minlength=len(counts.vocabulary))
-    if words is not None:
-        numbers = {word: number for number, word in enumerate(counts.vocabulary)}
-        places = np.array([numbers.get(word, -1) for word in asked], dtype=np.int64)
-        holding = np.append(holding, 0)[places]
-    held = np.array([_hashed(word) for word in counts.vocabulary], dtype=_WORD)
+    held = np.unique(WordNames().of(counts.vocabulary))
     return Frequencies(
-        asked, holding, len(counts.lengths), int(counts.lengths.sum()), len(counts.words), _distinct(held)
+        tuple(counts.vocabulary), holding, len(counts.lengths), int(counts.lengths.sum()), len(counts.words), held
     )
 
 
@@ -70,16 +62,5 @@ def total(parts: Iterable[Frequencies], words: Sequence[str]) -> Frequencies:
         sum(part.texts for part in found),
         sum(part.length for part in found),
         sum(part.pairs for part in found),
-        _distinct(np.concatenate([np.zeros(0, _WORD), *(part.vocabulary for part in found)])),
+        np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.vocabulary for part in found)])),
     )
-
-
-def _distinct(held: np.ndarray) -> np.ndarray:
-    """Return what `numpy.unique` does, which is slow for rows of several fields."""
-    ordered = held[np.lexsort((held["bytes"], held["hash"]))]
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
-
-
-def _hashed(word: str) -> tuple[int, int]:
-    data = word.encode()
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little"), len(data)

@@ -38,6 +38,11 @@ class PostingShard:
     values: np.ndarray
     """How often the word is in the text; once the shard is weighed, what that adds to the text's score."""
 
+    @property
+    def nbytes(self) -> int:
+        """What the arrays take."""
+        return int(self.lengths.nbytes + self.starts.nbytes + self.places.nbytes + self.values.nbytes)
+
     def only(self, words: Sequence[str]) -> PostingShard:
         """Return a shard of these words; those that no text holds have an empty column."""
         columns = np.array([self.numbers.get(word, len(self.numbers)) for word in words], dtype=np.int64)
@@ -90,13 +95,6 @@ def posting_shard(counts: WordCounts) -> PostingShard:
     numbers = {word: number for number, word in enumerate(counts.vocabulary)}
     columns = matrix.indptr[: len(numbers) + 1].astype(np.int64)
     return PostingShard(numbers, counts.lengths, columns, matrix.indices.astype(np.int32), matrix.data)
-
-
-def weighed_shard(counts: WordCounts, frequencies: Frequencies, *, k1: float, b: float) -> PostingShard:
-    """Return some texts of a larger space, ready to be asked for the words that have frequencies."""
-    shard = posting_shard(counts).only(frequencies.words)
-    shard.weigh(frequencies.weights(), mean=frequencies.mean, k1=k1, b=b)
-    return shard
 
 
 def build_postings(texts: Iterable[str], *, k1: float, b: float) -> Postings:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from indexing.word_counts import WordCounts
+    from indexing.postings import PostingShard
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -44,8 +44,8 @@ class SearchSpace:
     vectors: Vectors | None = None
     places: Sequence[RowPlace] | None = None
     """Where each chunk is from, for retrievers that look at paths; None where a space is made of plain texts."""
-    words: WordCounts | None = None
-    """The words of the texts, where they are counted already."""
+    words: PostingShard | None = None
+    """What the texts hold of the words that are asked for, where they are counted already; not yet weighed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,8 @@ def rankings(session: Session, executor: Executor) -> Ranked:
 def divided(monkeypatch: pytest.MonkeyPatch, parts: int) -> None:
     """Let a cell be searched in about so many parts."""
     division = ONE if parts == 1 else Division(parts, 1, 10**9)
-    monkeypatch.setattr("evaluation.experiment.stages.ROWS", division)
+    for name in ("ROWS", "ROWS_HERE"):
+        monkeypatch.setattr(f"evaluation.experiment.stages.{name}", division)
 
 
 @pytest.mark.parametrize("kind", ["one", "several", "all"])

@@ -16,11 +16,13 @@ from indexing.dense import Dense
 from indexing.diversity import MMR, Dartboard
 from indexing.encoders.hashing import Hashing
 from indexing.found import Found
-from indexing.frequencies import Frequencies, frequencies_of, total
+from indexing.frequencies import frequencies_of, total
 from indexing.hybrid import Hybrid
 from indexing.postings import posting_shard
 from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
-from indexing.word_counts import WordCounter, WordCounts, join_counts
+from indexing.word_columns import asked_words, to_record
+from indexing.word_counts import WordCounter
+from indexing.word_names import WordNames, bytes_of
 
 RETRIEVERS: tuple[Composed, ...] = (BM25(), Dense(), Hybrid(pool=5), MMR(pool=6), Dartboard(pool=6))
 WORDS = st.sampled_from("get set HTTPServer parse_tree x1 return self data Über 数据 +".split())
@@ -34,8 +36,9 @@ def sharded(
     edges = sorted({0, len(space.texts), *(cut % (len(space.texts) + 1) for cut in cuts)})
     words = tuple(dict.fromkeys(word for text in queries.texts for word in code_words(text)))
     shards = [part_of(space, start, end) for start, end in pairwise(edges)]
-    parts = [frequencies_of(WordCounter().count(shard.texts), words) for _, shard in shards]
-    frequencies = total(parts, words)
+    names = WordNames()
+    parts = [asked_words([to_record(WordCounter().count(shard.texts), names)], words, names) for _, shard in shards]
+    frequencies = total((part.frequencies for part in parts), words)
     vectors_of = vectors_in(space.vectors)
     joined = []
     for search in retriever.searches:
@@ -98,32 +101,55 @@ def test_near_ties_are_in_one_order_whatever_the_shards(shards: int, queries: in
 
 
 @settings(deadline=None)
-@given(texts=TEXTS, cuts=st.lists(st.integers(0, 40), max_size=5))
-def test_words_counted_in_parts_are_those_of_all(texts: list[str], cuts: list[int]) -> None:
-    """Joined or written and read, the counts and frequencies of parts are those of the whole."""
+@given(
+    texts=TEXTS,
+    cuts=st.lists(st.integers(0, 40), max_size=5),
+    more=st.lists(st.sampled_from(["get", "absent", "数据", "https"]), max_size=3, unique=True),
+)
+def test_words_kept_in_records_are_those_of_all_texts(texts: list[str], cuts: list[int], more: list[str]) -> None:
+    """However texts are divided into records, the texts and counts of every word that is asked for are the same."""
     edges = sorted({0, len(texts), *(min(cut, len(texts)) for cut in cuts)})
-    parts = [WordCounter().count(texts[start:end]) for start, end in pairwise(edges)]
+    names = WordNames()
+    records = [to_record(WordCounter().count(texts[start:end]), names) for start, end in pairwise(edges)]
     whole = WordCounter().count(texts)
-    read = [WordCounts.from_bytes(part.to_bytes()) for part in parts]
-    for joined in (join_counts(parts), join_counts(read)):
-        assert same_counts(joined, whole)
-    words = whole.vocabulary
-    one, many = frequencies_of(whole), total((frequencies_of(part, words) for part in parts), words)
-    assert all(np.array_equal(getattr(one, name), getattr(many, name)) for name in Frequencies._fields)
+    words = list(dict.fromkeys([*reversed(whole.vocabulary), *more]))
+    found, expected = asked_words(records, words, WordNames()), posting_shard(whole).only(words)
+    assert list(found.shard.numbers) == words
+    for name in ("lengths", "starts", "places", "values"):
+        assert np.array_equal(getattr(found.shard, name), getattr(expected, name))
+    one = frequencies_of(whole)
+    held = dict(zip(one.words, one.holding.tolist(), strict=True))
+    assert dict(zip(words, found.frequencies.holding.tolist(), strict=True)) == {w: held.get(w, 0) for w in words}
+    for name in ("texts", "length", "pairs", "nbytes"):
+        assert getattr(found.frequencies, name) == getattr(one, name)
     assert one.nbytes == BM25().prepare(SearchSpace(texts)).bytes
 
 
-def same_counts(one: WordCounts, other: WordCounts) -> bool:
-    """Return whether both hold the same words, numbered alike, in the same texts."""
-    shards = posting_shard(one), posting_shard(other)
-    columns = ("lengths", "starts", "places", "values")
-    return list(shards[0].numbers) == list(shards[1].numbers) and all(
-        np.array_equal(getattr(shards[0], name), getattr(shards[1], name)) for name in columns
-    )
-
-
 def test_a_record_holds_large_numbers() -> None:
-    """A word that is in a text 70,000 times, and 300 words."""
+    """A word that is in a text 70,000 times, 300 words, and a text without any."""
     counts = WordCounter().count(["many " * 70_000, " ".join(f"w{number}" for number in range(300)), ""])
-    assert same_counts(WordCounts.from_bytes(counts.to_bytes()), counts)
-    assert counts.lengths.tolist() == [70_000, 900, 0]
+    found = asked_words([to_record(counts, WordNames())], ["w299", "many", "none"], WordNames()).shard
+    assert found.lengths.tolist() == counts.lengths.tolist() == [70_000, 900, 0]
+    assert (found.starts.tolist(), found.places.tolist(), found.values.tolist()) == ([0, 1, 2, 2], [1, 0], [1, 70_000])
+
+
+def test_a_word_has_the_same_name_everywhere() -> None:
+    """Different words have different names, the last byte of which is their length; none for nothing."""
+    words = ["a", "b", "ab", "über", "数据", "x" * 300]
+    names = WordNames()
+    found = names.of(words)
+    assert np.array_equal(found, WordNames().of(words))
+    assert np.array_equal(names.of(words[::-1]), found[::-1])
+    assert len(set(found.tolist())) == len(words)
+    assert [bytes_of(found[place : place + 1]) for place in range(len(words))] == [1, 1, 2, 5, 6, 255]
+    assert bytes_of(found) == 270
+    assert len(names.of([])) == 0
+
+
+def test_nothing_is_asked_of_nothing() -> None:
+    """No record, no word, neither."""
+    record = to_record(WordCounter().count(["get set"]), WordNames())
+    for records, words in (([], ["get"]), ([record], []), ([], [])):
+        shard, frequencies = asked_words(records, words, WordNames())
+        assert (len(shard.lengths), shard.starts.tolist()) == (len(records), [0] * (len(words) + 1))
+        assert (frequencies.texts, frequencies.holding.tolist()) == (len(records), [0] * len(words))

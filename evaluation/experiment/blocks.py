@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+_LITTLE = 0.05
+
 
 class Division(NamedTuple):
     """Into how many blocks a corpus is divided, and how small and how large one may be."""
@@ -18,6 +20,13 @@ SOURCE = Division(64, 128_000, 4_000_000)
 """Bytes: below, starting a task takes longer than doing it; above, progress is rare and a kill costs much."""
 ROWS = Division(16, 1_024, 32_768)
 """Chunks that are searched at a time: what is found in each block is kept until all are searched, so there are few."""
+ROWS_HERE = Division(1, 1_024, 32_768)
+"""The same where one process searches all blocks: the fewer there are, the less there is to join."""
+
+
+def is_little(new: float, everything: float) -> bool:
+    """Return whether so little is new, as after a night's changes, that nothing need be divided for it."""
+    return new <= _LITTLE * everything
 
 
 def even_blocks(sizes: Sequence[int], division: Division | None = None) -> list[range]:

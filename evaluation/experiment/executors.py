@@ -51,6 +51,9 @@ class Executor(Protocol):
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Do the same for tasks that use every core of a machine by themselves."""
 
+    def for_little(self) -> Executor:
+        """Return who does a little work: to start workers would take longer than to do it."""
+
     def close(self) -> None:
         """Let go of what the work needed; a later map starts anew."""
 
@@ -91,6 +94,10 @@ class Serial:
         """Do the same."""
         return self.map(work, tasks)
 
+    def for_little(self) -> Executor:
+        """Return itself."""
+        return self
+
     def close(self) -> None:
         """Do nothing: there is nothing to let go of."""
 
@@ -106,6 +113,10 @@ class Processes:
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Embed here: the encoder has threads of its own."""
         return Serial().map(work, tasks)
+
+    def for_little(self) -> Executor:
+        """Return these workers where they have been started, else this process."""
+        return self if self._pool is not None else Serial()
 
     def close(self) -> None:
         """End the worker processes."""

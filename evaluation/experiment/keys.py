@@ -47,7 +47,7 @@ def file_tokens_inputs() -> dict[str, Any]:
 def file_words_inputs() -> dict[str, Any]:
     """Return what decides the words of a file's chunks, beside the file and the chunks."""
     texts = ("evaluation.experiment.chunk_table", "ground_truth.hidden")
-    return {"code": [code_of(name) for name in ("indexing.word_counts", *texts)]}
+    return {"code": [code_of(name) for name in ("indexing.word_columns", *texts)]}
 
 
 def words_key(dataset: LoadedDataset, chunks: StageKey) -> StageKey:

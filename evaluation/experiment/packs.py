@@ -81,6 +81,16 @@ class Packs:
                 self._store.touch(pack.folder)
         return found
 
+    def holds(self, keys: Sequence[bytes]) -> np.ndarray:
+        """Return for each key whether there is a record; none of them counts as used."""
+        wanted = np.array(keys, dtype=_KEY)
+        found = np.zeros(len(wanted), dtype=bool)
+        for pack in self._open():
+            if len(pack.keys) and len(wanted):
+                at = np.minimum(np.searchsorted(pack.keys, wanted), len(pack.keys) - 1)
+                found |= pack.keys[at] == wanted
+        return found
+
     def reopen(self) -> None:
         """Look into the entries, too, that others have written since the last look."""
         known = {pack.folder.name for pack in self._open()}

@@ -148,7 +148,10 @@ class _SpaceSearch:
         frequencies, counting = None, 0.0
         if how.reads("words"):
             counted, frequencies = words(self.part)
-            space, counting = SearchSpace(space.texts, space.vectors, space.places, counted.counts), counted.seconds
+            space, counting = (
+                SearchSpace(space.texts, space.vectors, space.places, counted.asked.shard),
+                counted.seconds,
+            )
         began = time.perf_counter()
         prepared = [search.prepare_shard(space, frequencies) for search in how.searches]
         self.cost.index_seconds = counting + time.perf_counter() - began

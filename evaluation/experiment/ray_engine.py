@@ -22,6 +22,10 @@ class Ray:
     """`ray://host:port` of a running cluster; None joins the one that RAY_ADDRESS names or starts one here."""
     elsewhere: ClassVar[bool] = True
 
+    def for_little(self) -> Ray:
+        """Return the cluster: the process that divides the work does none of it."""
+        return self
+
     def close(self) -> None:
         """Leave the cluster to its owner: Ray itself ends one that it started with this process."""
 

@@ -13,7 +13,7 @@ from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkPart
 from evaluation.experiment.contestants import contestant_record, contestants
 from evaluation.experiment.environment import environment
-from evaluation.experiment.executors import Executor, Serial, attempt
+from evaluation.experiment.executors import Executor, attempt
 from evaluation.experiment.offsets import averaged, offset_specs, with_offsets
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.read_cells import make_readers, read_record
@@ -30,6 +30,10 @@ from indexing.frequencies import Frequencies
 
 Overwrite = Literal["always", "only-missing", "only-cache"]
 """What to do with results that are in the store: make all again, only those that are missing, or none."""
+
+
+_FEW_ASKED = 2_000
+"""Queries that are scored in a few seconds, over all cells and their levels."""
 
 
 class ExperimentShard(NamedTuple):
@@ -161,7 +165,9 @@ def make_scores(
             progress.phase("levels", len(open_))
         # Together: where there are few cells, their levels keep the other cores busy.
         broken: dict[tuple[str, ...], str] = {}
-        for outcome in executor.map(functools.partial(_score_or_levels, session, spent, blocks), [*todo, *open_]):
+        asked = sum(len(session.dataset(task[0]).dataset.queries) for task in (*todo, *open_))
+        doers = executor if blocks or asked > _FEW_ASKED else executor.for_little()
+        for outcome in doers.map(functools.partial(_score_or_levels, session, spent, blocks), [*todo, *open_]):
             progress.tick("score" if isinstance(outcome.task, CellKey) else "levels", 1)
             if outcome.error:
                 broken[outcome.task] = outcome.error
@@ -195,7 +201,11 @@ def make_parts(
     """Search cells in blocks where there are several and others can do it; return the blocks, and note who failed."""
     cells: dict[CellKey, list[stages.SearchBlock]] = {}
     for cell in todo if executor.elsewhere else ():
-        blocks = [] if session.store.has(session.retrieve_key(cell)) else stages.search_blocks(session, cell)
+        if session.store.has(session.retrieve_key(cell)) or (
+            not executor.for_little().elsewhere and stages.little_to_search(session, cell)
+        ):
+            continue
+        blocks = stages.search_blocks(session, cell)
         if len(blocks) > 1:
             cells[cell] = blocks
     failed |= _count(session, list(cells), executor, progress)
@@ -207,7 +217,7 @@ def make_parts(
         if outcome.error:
             failed[outcome.task.cell] = outcome.error
     if tasks:
-        session.file_words.merge()
+        session.file_words.packs.merge()
     return cells
 
 
@@ -233,7 +243,7 @@ def _count(session: Session, cells: Sequence[CellKey], executor: Executor, progr
         else:
             made[outcome.task] = outcome.value
     if fresh:
-        session.file_words.merge()  # every worker opens what all of them have counted
+        session.file_words.packs.merge()  # every worker opens what all of them have counted
     for pair in fresh:
         if pair not in broken:
             stages.save_counted(session, *pair, [made.pop(block) for block in blocks[pair]])
@@ -257,8 +267,8 @@ def _chunk(
     made: dict[stages.ChunkBlock, Mapping[str, ChunkPart | str]] = {}
     left = Counter(block.dataset for block in blocks)
     broken: dict[tuple[str, str], str] = {}
-    # Where every file was cut before, starting processes would take longer than putting the tables together.
-    cutting = executor if any(stages.lacks_chunks(session, block) for block in blocks) else Serial()
+    little = all(stages.little_to_cut(session, *each) for each in chunkers.items())
+    cutting = executor.for_little() if little else executor
     for outcome in cutting.map(functools.partial(stages.chunk_block, session), blocks):
         block = outcome.task
         progress.tick("chunk", len(block.files))

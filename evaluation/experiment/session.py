@@ -16,6 +16,7 @@ from chunkers.registry import CHUNKERS
 from chunkers.types import Chunker, SizeUnit
 from evaluation.config import ExperimentConfig
 from evaluation.experiment import keys
+from evaluation.experiment.file_words import FileWords
 from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset
 from evaluation.experiment.packs import Packs
 from evaluation.experiment.ranking_depth import largest_budgets
@@ -203,9 +204,9 @@ class Session:
         return self._packs["tokens",]
 
     @functools.cached_property
-    def file_words(self) -> Packs:
+    def file_words(self) -> FileWords:
         """The words of the chunks of single files, whichever dataset they were in."""
-        return Packs(self.store, "counted", keys.file_words_inputs())
+        return FileWords(Packs(self.store, "counted", keys.file_words_inputs()))
 
     def query_words(self, dataset: str) -> Mapping[str, tuple[str, ...]]:
         """Return search space → the words that the dataset's queries ask of it."""

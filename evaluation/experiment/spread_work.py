@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from chunkers.file_work import Work, WorkedFile, done_by, worked
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.sources import Repository
+from chunkers.types import SourceFile
+from evaluation.experiment.blocks import is_little
 from evaluation.experiment.code import code_of
 from evaluation.experiment.environment import package_version
 from evaluation.experiment.executors import Executor
@@ -21,7 +23,9 @@ from evaluation.experiment.store import Store
 _PORTIONS, _SMALLEST = 128, 8
 """Tasks that a repository becomes, and files that one has at least."""
 _FEW = 32
-"""Portions with new files after which this process does not look any further for those that have none."""
+"""Portions with many new files after which this process does not look any further for others."""
+_SPARE = 100
+"""Files that the first portion is taken to have beside its own, so that a few new ones are few there too."""
 
 
 class _Portion(NamedTuple):
@@ -46,31 +50,27 @@ def _spread(store: Store, executor: Executor, repository: Repository, kind: str,
     kept = Packs(store, kind, _inputs(work))
     made: dict[int, list[WorkedFile]] = {}
     todo: list[_Portion] = []
+    seen = new = 0
     for portion in _portions(repository, kind, work, kept.entries()):
-        # Where everything is kept, starting processes would take longer than looking it up.
-        found = _kept(kept, portion) if portion.entries and len(todo) <= _FEW else None
-        if found is None:
-            todo.append(portion)
-        else:
-            made[portion.number] = found
+        # Where all but a few files are kept, starting processes would take longer than working those few here.
+        if portion.entries and len(todo) <= _FEW and not executor.for_little().elsewhere:
+            sources = list(portion.files.files())
+            names = [file_key(source) for source in sources]
+            lacking = int((~kept.holds(names)).sum())
+            seen += len(sources)
+            if is_little(new + lacking, seen + _SPARE):
+                new += lacking
+                made[portion.number] = _worked(kept, portion.work, sources, names)
+                continue
+        todo.append(portion)
     for outcome in executor.map(functools.partial(_do, store), todo):
         if outcome.value is None:
             raise outcome.exception
         made[outcome.task.number] = outcome.value
-    if todo:
+    if todo or new:
         kept.merge()
     for number in sorted(made):
         yield from made[number]
-
-
-def _kept(packs: Packs, portion: _Portion) -> list[WorkedFile] | None:
-    """Return the files of a portion with what was kept of each, or None where one is new."""
-    sources = list(portion.files.files())
-    names = [file_key(source) for source in sources]
-    known = packs.find(names)
-    if any(name not in known for name in names):
-        return None
-    return [worked(source, _value(known[name])) for name, source in zip(names, sources, strict=True)]
 
 
 def _value(record: bytes) -> Any:  # noqa: ANN401 - what JSON can hold
@@ -87,7 +87,11 @@ def _portions(repository: Repository, kind: str, work: Work, entries: tuple[str,
 def _do(store: Store, portion: _Portion) -> list[WorkedFile]:
     packs = Packs(store, portion.kind, _inputs(portion.work), entries=portion.entries)
     sources = list(portion.files.files())
-    names = [file_key(source) for source in sources]
+    return _worked(packs, portion.work, sources, [file_key(source) for source in sources])
+
+
+def _worked(packs: Packs, work: Work, sources: Sequence[SourceFile], names: Sequence[bytes]) -> list[WorkedFile]:
+    """Return what the work makes of each file, and keep what is new."""
     known = packs.find(names)
     fresh: dict[bytes, bytes] = {}
     made = []
@@ -95,7 +99,7 @@ def _do(store: Store, portion: _Portion) -> list[WorkedFile]:
         if name in known:
             value = _value(known[name])
         else:
-            text = json.dumps(portion.work(source))
+            text = json.dumps(work(source))
             fresh[name] = zlib.compress(text.encode(), 1)
             value = json.loads(text)  # the same whether it was kept or not
         made.append(worked(source, value))

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from chunkers.errors import UsageError
-from evaluation.experiment.blocks import ROWS, even_blocks
+from evaluation.experiment.blocks import ROWS, ROWS_HERE, Division, even_blocks, is_little
 from evaluation.experiment.chunk_table import (
     ChunkPart,
     ChunkTable,
@@ -24,7 +24,6 @@ from evaluation.experiment.chunk_table import (
 )
 from evaluation.experiment.file_chunks import FileChunks, cut_file
 from evaluation.experiment.file_tokens import TokenCounter
-from evaluation.experiment.file_words import counted_words
 from evaluation.experiment.keys import part_key
 from evaluation.experiment.levels import Levels, chunk_levels, load_levels, save_levels
 from evaluation.experiment.part_search import PartWords, Search, search_part
@@ -37,11 +36,13 @@ from evaluation.experiment.space_words import SpaceWords, join_words, load_words
 from evaluation.experiment.store import StageKey, Store
 from evaluation.experiment.visible_chunks import SpacePart, space_parts
 from evaluation.types import CellKey
-from indexing.frequencies import Frequencies, frequencies_of
+from indexing.frequencies import Frequencies
 from indexing.types import Vectors
 
 T = TypeVar("T")
 _PARTS, _SMALLEST_PART, _LARGEST_PART = 64, 512, 16_384
+_FEW_ROWS = 8 * ROWS_HERE.largest
+"""Chunks that one process searches by their words in about a second."""
 
 
 def chunk(session: Session, dataset: str, chunker: str) -> ChunkTable:
@@ -74,11 +75,11 @@ def chunk_blocks(session: Session, dataset: str, chunkers: tuple[str, ...]) -> l
     return [ChunkBlock(dataset, chunkers, files) for files in even_blocks(sizes)]
 
 
-def lacks_chunks(session: Session, block: ChunkBlock) -> bool:
-    """Return whether any file of a block is yet to be cut by any of its chunkers."""
-    loaded = session.dataset(block.dataset)
-    names = [known.key for known in loaded.files[block.files.start : block.files.stop]]
-    return any(set(names) - session.file_chunks(spec).find(names).keys() for spec in block.chunkers)
+def little_to_cut(session: Session, dataset: str, chunkers: Sequence[str]) -> bool:
+    """Return whether all but a few files of a dataset were cut before, by each of these chunkers."""
+    names = [known.key for known in session.dataset(dataset).files]
+    fewest = min(int(session.file_chunks(spec).holds(names).sum()) for spec in chunkers)
+    return is_little(len(names) - fewest, len(names))
 
 
 def chunk_block(session: Session, block: ChunkBlock) -> dict[str, ChunkPart | str]:
@@ -178,7 +179,7 @@ def count_block(session: Session, block: WordBlock) -> dict[str, Frequencies]:
     loaded, chunks = session.dataset(block.dataset), chunk(session, block.dataset, block.chunker)
     asked = session.query_words(block.dataset)
     return {
-        part.space: frequencies_of(counted_words(session.file_words, loaded, chunks, part).counts, asked[part.space])
+        part.space: session.file_words.counted(loaded, chunks, part, asked[part.space]).asked.frequencies
         for part in space_parts(loaded, chunks, block.files)
         if part.space in asked
     }
@@ -188,8 +189,10 @@ def words(session: Session, dataset: str, chunker: str) -> Mapping[str, SpaceWor
     """Return what is known of the words of each search space."""
 
     def make() -> Mapping[str, SpaceWords]:
-        counted = [count_block(session, block) for block in word_blocks(session, dataset, chunker)]
-        session.file_words.merge()
+        # The blocks that this process will search, so that their words are at hand then.
+        blocks = (WordBlock(dataset, chunker, files) for files in row_blocks(session, dataset, chunker, ROWS_HERE))
+        counted = [count_block(session, block) for block in blocks]
+        session.file_words.packs.merge()
         return join_words(counted, session.query_words(dataset))
 
     key = session.words_key(dataset, chunker)
@@ -216,13 +219,33 @@ class SearchBlock(NamedTuple):
     """Blocks of the cell."""
 
 
-def search_blocks(session: Session, cell: CellKey) -> list[SearchBlock]:
-    """Return the work of searching a cell, in blocks of about equal size; one where the retriever cannot be split."""
-    chunks = chunk(session, cell.dataset, cell.chunker)
-    rows = np.bincount(chunks.columns["file"], minlength=len(chunks.files)).tolist()
-    splits = bool(_search(session, cell).searches)
-    blocks = even_blocks(rows, ROWS) if splits and rows else [range(len(chunks.files))]
+def search_blocks(session: Session, cell: CellKey, *, here: bool = False) -> list[SearchBlock]:
+    """Return the work of searching a cell, in blocks of about equal size; one where the retriever cannot be split.
+
+    Those that this process searches by itself, ``here``, are larger.
+    """
+    if _search(session, cell).searches:
+        blocks = row_blocks(session, cell.dataset, cell.chunker, ROWS_HERE if here else ROWS)
+    else:
+        blocks = [range(len(chunk(session, cell.dataset, cell.chunker).files))]
     return [SearchBlock(cell, files, len(blocks)) for files in blocks]
+
+
+def little_to_search(session: Session, cell: CellKey) -> bool:
+    """Return whether a cell has few chunks, and the words of all but a few files were counted before."""
+    loaded, chunks = session.dataset(cell.dataset), chunk(session, cell.dataset, cell.chunker)
+    if len(chunks) > _FEW_ROWS or session.retriever(cell.retriever).uses_vectors:
+        return False
+    parts = space_parts(loaded, chunks, range(len(chunks.files)))
+    new = sum(session.file_words.uncounted(loaded, chunks, part) for part in parts)
+    return is_little(new, sum(known.size for known in loaded.files))
+
+
+def row_blocks(session: Session, dataset: str, chunker: str, division: Division) -> list[range]:
+    """Return the files of a corpus in blocks of about equal numbers of chunks."""
+    chunks = chunk(session, dataset, chunker)
+    rows = np.bincount(chunks.columns["file"], minlength=len(chunks.files)).tolist()
+    return even_blocks(rows, division) if rows else [range(0)]
 
 
 def search_block(session: Session, block: SearchBlock) -> SearchedPart:
@@ -232,8 +255,8 @@ def search_block(session: Session, block: SearchBlock) -> SearchedPart:
 
     def part_words(part: SpacePart) -> PartWords:
         known = words(session, cell.dataset, cell.chunker)[part.space].frequencies
-        session.file_words.reopen()  # others may have counted them
-        return PartWords(counted_words(session.file_words, loaded, chunks, part), known)
+        session.file_words.packs.reopen()  # others may have counted them
+        return PartWords(session.file_words.counted(loaded, chunks, part, known.words), known)
 
     def make() -> SearchedPart:
         parts = space_parts(loaded, chunks, block.files)
@@ -258,7 +281,7 @@ def retrieve(session: Session, cell: CellKey, *, blocks: Sequence[SearchBlock] =
     loaded, chunks = session.dataset(cell.dataset), chunk(session, cell.dataset, cell.chunker)
     known = words(session, cell.dataset, cell.chunker) if how.reads("words") else {}
     sizes = {space: each.nbytes for space, each in known.items()}
-    blocks = blocks or search_blocks(session, cell)
+    blocks = blocks or search_blocks(session, cell, here=True)
     made = join_searched(how, loaded, chunks, [search_block(session, block) for block in blocks], words=sizes)
     session.store.put(key, lambda folder: save_retrieved(made, folder))
     for block in blocks:

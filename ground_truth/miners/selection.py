@@ -143,12 +143,10 @@ class NearIdentical:
         """Return the other places that are near-identical to a candidate and do not overlap it."""
         if len(candidate.body) < MIN_DISTINCT_LINES:
             return []
-        numbers = {
-            number
-            for line in candidate.body
-            if len(self._by_line.get(line, ())) <= _COMMON_LINE
-            for number in self._by_line.get(line, ())
-        }
+        places = sorted((self._by_line.get(line, []) for line in candidate.body), key=len)
+        # A near-identical place lacks so few of the lines that it has one of the rarest few.
+        few = sum(len(places) - missing >= NEAR * len(places) for missing in range(len(places)))
+        numbers = {number for some in places[:few] if len(some) <= _COMMON_LINE for number in some}
         return [
             place
             for place in (self._places[number] for number in sorted(numbers))

@@ -1,0 +1,39 @@
+"""A word as a number, so that many are looked for at once: 56 bits of a hash, and its bytes in the last eight."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+_LENGTH = 0xFF
+"""Longer words count as so many bytes."""
+_MOST = 500_000
+"""Words whose numbers are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordNames:
+    """Names words; those that were named before are remembered, up to a bound."""
+
+    _known: dict[str, int] = field(default_factory=dict)
+
+    def of(self, words: Sequence[str]) -> np.ndarray:
+        """Return the number of each word."""
+        known = self._known
+        if len(known) > _MOST:
+            known.clear()
+        return np.array([known.get(word) or known.setdefault(word, _named(word)) for word in words], dtype=np.uint64)
+
+
+def bytes_of(names: np.ndarray) -> int:
+    """Return the bytes of all these words."""
+    return int((names & np.uint64(_LENGTH)).sum())
+
+
+def _named(word: str) -> int:
+    data = word.encode()
+    digest = int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
+    return (digest & ~_LENGTH) | min(len(data), _LENGTH)
