@@ -41,8 +41,8 @@ from indexing.types import Vectors
 
 T = TypeVar("T")
 _PARTS, _SMALLEST_PART, _LARGEST_PART = 64, 512, 16_384
-_FEW_ROWS = 8 * ROWS_HERE.largest
-"""Chunks that one process searches by their words in about a second."""
+_FEW_ROWS = 16 * ROWS_HERE.largest
+"""Chunks that one process searches by their words in a few seconds."""
 
 
 def chunk(session: Session, dataset: str, chunker: str) -> ChunkTable:
