@@ -11,7 +11,7 @@ from chunkers.languages import language_of
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
 from evaluation.config import make_config
-from evaluation.experiment.executors import Outcome, attempt
+from evaluation.experiment.executors import Outcome, Serial, attempt
 from evaluation.experiment.loaded_dataset import LoadedDataset, load_dataset
 from evaluation.experiment.session import Session
 from ground_truth.datasets.in_memory import InMemory
@@ -108,6 +108,10 @@ class Elsewhere:
         for task in tasks:
             self.embedded.append(task)
             yield attempt(work, task)._replace(value=self.seconds)
+
+    def for_little(self) -> Elsewhere | Serial:
+        """Return itself where it has done something, as workers that are there do, else this process."""
+        return self if self.done else Serial()
 
     def close(self) -> None:
         """Count it."""

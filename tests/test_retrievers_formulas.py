@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -18,7 +19,9 @@ from indexing.found import Found
 from indexing.frequencies import Frequencies, frequencies_of, total
 from indexing.hybrid import Hybrid
 from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
+from indexing.word_columns import AskedWords, asked_words, to_record
 from indexing.word_counts import WordCounter, WordCounts
+from indexing.word_names import WordNames
 
 NO_VECTORS = vectors_in(None)
 
@@ -176,10 +179,15 @@ def test_candidates_that_add_nothing_come_last_in_their_order() -> None:
 TEXTS = ["get path get", "set", "", "path http get http http", "get_path"]
 
 
+def asked_of(texts: Sequence[str], words: Sequence[str]) -> AskedWords:
+    """Return what texts, kept as one record, hold of these words."""
+    return asked_words([to_record(WordCounter().count(texts), WordNames())], words, WordNames())
+
+
 def test_frequencies_are_counted() -> None:
     """How many texts hold a word, how many words there are, and what an index of them takes."""
     words = ["get", "nowhere", "http", "path"]
-    found = frequencies_of(WordCounter().count(TEXTS), words)
+    found = asked_of(TEXTS, words).frequencies
     assert found.words == tuple(words)
     assert found.holding.tolist() == [3, 0, 1, 3]
     assert (found.texts, found.length, found.mean) == (5, 3 + 1 + 5 + 3, 12 / 5)
@@ -195,8 +203,8 @@ def test_frequencies_are_counted() -> None:
 def test_frequencies_of_parts_add_up() -> None:
     """A word that several parts hold is one word; no parts are no texts, whose mean length is 0."""
     words = ("get", "path")
-    parts = [frequencies_of(WordCounter().count([text]), words) for text in TEXTS]
-    both, whole = total(parts, words), frequencies_of(WordCounter().count(TEXTS), words)
+    parts = [asked_of([text], words).frequencies for text in TEXTS]
+    both, whole = total(parts, words), asked_of(TEXTS, words).frequencies
     assert all(np.array_equal(getattr(both, name), getattr(whole, name)) for name in Frequencies._fields)
     none = total([], words)
     assert (none.holding.tolist(), none.texts, none.mean, none.nbytes) == ([0, 0], 0, 0.0, 8)
@@ -207,16 +215,13 @@ def test_counts_are_written_in_as_few_bytes_as_they_need(largest: int) -> None:
     """One, two or four: what is read is what was written, at the bounds of each."""
     lengths = np.array([largest, 0, 1])
     made = WordCounts(["a", "b"], lengths, np.array([1, 1, 2]), np.array([0, 1]), np.array([largest, 1]))
-    record = made.to_bytes()
-    read = WordCounts.from_bytes(record)
-    assert list(read.vocabulary) == ["a", "b"]
-    for name in ("lengths", "ends", "words", "counts"):
-        assert np.array_equal(getattr(read, name), getattr(made, name))
+    record = to_record(made, WordNames())
+    shard = asked_words([record], ["b", "a"], WordNames()).shard
+    assert np.array_equal(shard.lengths, lengths)
+    assert (shard.starts.tolist(), shard.places.tolist(), shard.values.tolist()) == ([0, 1, 2], [2, 0], [1, largest])
     wide = 1 if largest < 2**8 else 2 if largest < 2**16 else 4
-    assert len(record) == 16 + 3 + (1 + 3 * wide) + (1 + 3) + (1 + 2) + (1 + 2 * wide)
-    nothing = WordCounter().count([])
-    assert (len(nothing.lengths), len(nothing.words), len(nothing.ends)) == (0, 0, 0)
-    assert WordCounts.from_bytes(nothing.to_bytes()).vocabulary == []
+    assert len(record) == 16 + 2 * 8 + 3 * wide + 2 + 2 + 2 * wide
+    assert len(asked_of([], ["a"]).shard.lengths) == 0
 
 
 def test_one_word_is_counted_in_each_of_its_texts() -> None:
@@ -251,10 +256,10 @@ def test_a_part_of_a_space_needs_the_frequencies_of_the_whole() -> None:
     with pytest.raises(ValueError, match="frequencies of the whole"):
         search.prepare_shard(SearchSpace(TEXTS), None)
     counts = WordCounter().count(TEXTS)
-    frequencies = frequencies_of(counts, ["get", "http"])
+    words, frequencies = asked_of(TEXTS, ["get", "http"])
     queries = QueryBatch(["get http", "http", "nowhere"])
     plain = search.prepare_shard(SearchSpace(TEXTS), frequencies)
-    counted = search.prepare_shard(SearchSpace(["?"] * len(TEXTS), words=counts), frequencies)
+    counted = search.prepare_shard(SearchSpace(["?"] * len(TEXTS), words=words), frequencies)
     whole = BM25().search(SearchSpace(TEXTS), queries, depth=3)
     assert plain.find(queries, depth=3).hits() == counted.find(queries, depth=3).hits() == whole
     assert plain.bytes == 0
