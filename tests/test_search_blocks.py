@@ -138,7 +138,7 @@ def test_words_of_blocks_are_those_of_the_whole(tmp_path: Path, monkeypatch: pyt
         space: each.nbytes for space, each in expected.items()
     }
     assert list(words_counted(there)) == list(words_counted(here))
-    assert len(there.file_words.entries()) == 1
+    assert len(there.file_words.packs.entries()) == 1
     for space, each in found.items():
         assert each.frequencies.words == expected[space].frequencies.words
         assert each.frequencies[2:5] == expected[space].frequencies[2:5]
@@ -205,12 +205,12 @@ def test_words_that_were_lost_are_counted_again_and_merged(tmp_path: Path, monke
     session = session_of(word_dataset(), tmp_path)
     (cell,) = session.cells
     stages.words(session, "words", LINES)
-    for name in session.file_words.entries():
+    for name in session.file_words.packs.entries():
         (folder,) = session.store.root.glob(f"counted-*/{name}")
         session.store.remove(folder)
     again = session_of(word_dataset(), tmp_path)
     assert make_scores(again, again.cells, Elsewhere(), Progress()) == {}
-    assert len(again.file_words.entries()) == 1
+    assert len(again.file_words.packs.entries()) == 1
     fresh = session_of(word_dataset(), tmp_path / "fresh")
     assert stages.retrieve(again, cell).ranking == stages.retrieve(fresh, cell).ranking
 
