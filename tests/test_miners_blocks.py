@@ -194,6 +194,6 @@ def test_what_each_definition_is_documented_by(
         words = " ".join(data[start:end].decode().replace("*", "") for start, end in each.doc_spans).split()
         assert words == each.doc.split()
         for start, end in each.comment_spans:
-            assert all(start < first <= last <= end for first, last in each.doc_spans)
+            assert all(start < first < last <= end for first, last in each.doc_spans)
             assert not data[start:end].endswith(b"\n")
     assert told == expected
