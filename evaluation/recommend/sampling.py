@@ -15,11 +15,10 @@ from ground_truth.draw import draw_queries
 from ground_truth.types import Dataset, DatasetLoader, Query
 
 SHARE = 0.14
-"""The part of all candidates' texts that the passages may touch."""
+"""The part of all candidates' texts that the passages may touch: where the answers of so many queries touch more, the
+round asks fewer."""
 CHOOSING_SHARE = 2 / 3
 """The part of the queries that choose the finalists; the others are for means that are not flattered."""
-ANSWERS_SHARE = 0.1
-"""The part of the texts that the answers may touch: where those of so many queries touch more, the round asks fewer."""
 _LEAST_QUERIES = 4
 """With fewer there is nothing to divide: the final is all there is."""
 
@@ -103,7 +102,7 @@ def divide(
     def gold(count: int) -> list[Passage]:
         return [part for name in most[:count] for part in answers[name]]
 
-    asked = most[: _largest(1, len(most), lambda count: share(Passages.of(gold(count))) <= ANSWERS_SHARE)]
+    asked = most[: _largest(1, len(most), lambda count: share(Passages.of(gold(count))) <= SHARE)]
     wanted = list(dict.fromkeys([*gold(len(asked)), *by_rank([competing.get(name, ()) for name in asked])]))
     least = len(set(gold(len(asked))))
     size = _largest(least, len(wanted), lambda count: share(Passages.of(wanted[:count])) <= SHARE)

@@ -22,11 +22,11 @@ _SCOUTS = (500, 1500, 4000)
 """Sizes of one family that search everything first, and whose chunks are around the passages."""
 _FOUND = 0.9
 """What a query scores whose answer is found."""
-_LEVEL, _FAMILY, _OWN = 0.02, 0.025, 0.015
+_LEVEL, _FAMILY, _OWN = 0.015, 0.025, 0.012
 """What all text changes for everyone, for a family and for one candidate: standard deviations."""
 _SLOPE, _SLOPES = -0.05, 0.02
 """What it changes for chunks that are e times as large as those around the passages: mean and standard deviation. All
-are as they were on a dozen repositories, searched by words."""
+are as they were on thirteen repositories, searched by words."""
 
 Truth = Callable[[np.random.Generator], np.ndarray]
 
