@@ -211,6 +211,18 @@ def test_a_merged_record_was_used_when_it_was_used_last(store: Store) -> None:
         store.remove(merged)
 
 
+def test_two_processes_may_merge_at_once(store: Store) -> None:
+    """One that has read the entries before another merged and removed them loses no record and does not fail."""
+    first, second = packs_of(store), packs_of(store)
+    first.add({key(1): b"a"})
+    first.add({key(2): b"bb"})
+    read = [read_pack(folder) for folder in folders(store)]
+    second.merge()
+    first.replace([(pack, range(len(pack.keys))) for pack in read])
+    assert packs_of(store).find([key(1), key(2)]) == {key(1): b"a", key(2): b"bb"}
+    assert days_used(read[0].folder, 1).tolist() == [int(time.time() // DAY)], "of use just now, for all that is known"
+
+
 def test_a_pack_that_does_not_fit_together_is_refused(store: Store) -> None:
     """Another kind of key, or another number of ends."""
     packs_of(store).add({key(1): b"one", key(2): b"two"})

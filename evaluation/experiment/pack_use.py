@@ -17,14 +17,20 @@ _DAYS = np.dtype("<u4")
 
 
 def days_used(folder: Path, count: int) -> np.ndarray:
-    """Return the day of each record, counted from 1970; one that was never used has the day of its writing."""
+    """Return the day of each record, counted from 1970; one that was never used has the day of its writing.
+
+    Of an entry that another process has merged meanwhile, nothing is known: its records have today.
+    """
     try:
         days = np.fromfile(folder / _NAME, dtype=_DAYS)
     except OSError:
         days = np.zeros(count, dtype=_DAYS)
     if len(days) != count:  # it is no pack's
         days = np.zeros(count, dtype=_DAYS)
-    written = int((folder / "manifest.json").stat().st_mtime // DAY)
+    try:
+        written = int((folder / "manifest.json").stat().st_mtime // DAY)
+    except OSError:
+        written = int(time.time() // DAY)
     return np.where(days, days, written).astype(_DAYS)
 
 
