@@ -169,9 +169,9 @@ def _with_reason(record: CandidateRecord, left: Left) -> CandidateRecord:
     """Return the record of one that left, with why."""
     fate: Fate = "behind" if record.may_be_best else "worse"
     reason = (
-        f"behind in round {record.round} and not measured further; may still be best"
+        "behind on passages and not measured further; may still be best"
         if record.may_be_best
-        else f"shown to be worse than a finalist, by round {record.round}"
+        else "shown to be worse than a finalist"
     )
     return replace(record, fate=fate, reason=reason, behind=left.behind, rival=left.rival)
 

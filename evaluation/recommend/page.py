@@ -157,13 +157,13 @@ def _rounds_table(made: Recommendation) -> Table:
 
 
 def _figures(made: Recommendation) -> list[tuple[str, Figure]]:
-    """Return score against size and against costs, of all who were measured in the first round, on its queries."""
+    """Return score against size and against costs, of all who were measured in the round, on its queries."""
     raced = [each for each in made.candidates if each.rounds and each.mean_nws > 0]
     if len(raced) < _ENOUGH:
         return []
     drawn = marks(_name(each) for each in raced)
     asked = made.rounds[0].queries
-    where = "the first round" if len(made.rounds) > 1 else "the final"
+    where = "the round" if len(made.rounds) > 1 else "the final"
     said = f"In {where}, in which all were measured on the same {plural(asked, 'query')}, with 95 % intervals"
     found = [
         (
@@ -234,7 +234,7 @@ def _figure(
 
 
 def _ends(each: CandidateRecord) -> tuple[float, float, float]:
-    """Return mean, low and high in the first round; of one query there is no interval."""
+    """Return mean, low and high in the round; of one query there is no interval."""
     found = each.rounds[0]
     low, high = (found.mean if end != end else end for end in (found.low, found.high))  # noqa: PLR0124 - NaN
     return found.mean, low, high
