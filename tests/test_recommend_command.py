@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from conftest import Command
 
 import chunkbench as cb
+from indexing.encoders.hashing import Hashing
+from indexing.types import Vectors
 
 FOUR = ["fixed-lines:lines=5", "fixed-lines:lines=9", "cast:size=200", "whole-file"]
 EIGHT = [*FOUR, "fixed-lines:lines=3", "fixed-lines:lines=13", "recursive:size=150", "fixed-tokens:tokens=40"]
@@ -132,6 +137,27 @@ def test_limits(chunkbench: Command, repository: Path) -> None:
     assert chunkbench(*_arguments(repository, *FOUR), "--budget", 1).code == 2
     priced = chunkbench(*_arguments(repository, *FOUR), "--price", 10, "--budget", 1, "--json").json
     assert all(each["cost"]["price"] == each["cost"]["tokens"] / 100_000 for each in priced["finalists"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listening(Hashing):
+    """An encoder that keeps what it was given to embed."""
+
+    embedded: ClassVar[set[str]] = set()
+
+    def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
+        """Return the vectors."""
+        if kind != "query":
+            self.embedded.update(texts)
+        return super().encode(texts, kind=kind)
+
+
+def test_no_more_is_embedded_than_is_said(repository: Path) -> None:
+    """The texts that scouts, round and final give to an encoder are as many as are counted, and fewer than all."""
+    gold = repository.parent / "gold.jsonl"
+    made = cb.recommend(repository, annotations=gold, embedder=Listening(), retriever="dense", candidates=EIGHT)
+    assert len(made.rounds) == 2
+    assert len(Listening.embedded) == made.embedded_texts < made.grid_texts
 
 
 def test_few_candidates_meet_at_once(chunkbench: Command, repository: Path) -> None:
