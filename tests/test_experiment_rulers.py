@@ -25,7 +25,8 @@ CHUNKERS_TRIED = ["cast:size=300", "sliding-window:window=6,step=2", "definition
 
 def loaded_code(*, hidden: tuple[HiddenSpan, ...] = ()) -> LoadedDataset:
     """Return the sample files as a dataset without queries."""
-    return LoadedDataset("code", Dataset("code", (walk(CODE, name="code"),), (), (), hidden=hidden), "", "", "", "")
+    dataset = Dataset("code", (walk(CODE, name="code"),), (), (), hidden=hidden)
+    return LoadedDataset("code", dataset, "", "", "", repr(hidden) if hidden else "")
 
 
 def chunk(loaded: LoadedDataset, spec: str) -> ChunkTable:
@@ -103,6 +104,33 @@ def test_a_chunk_of_which_all_is_hidden_is_not_searched() -> None:
     searched = searchable_rows(loaded, chunk(loaded, "fixed-lines:lines=1"))["code"].tolist()
     assert searched == [row for row in range(len(plain)) if row != whole]
     assert any(plain.sizes("nws")[row] == 0 for row in searched)
+
+
+@pytest.mark.parametrize("spec", ["fixed-lines:lines=1", "fixed-lines:lines=3", "cast:size=60"])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_searched_is_what_has_something_to_show(spec: str, seed: int) -> None:
+    """As a count of every chunk's visible characters says; the sizes are found once for a table and what is hidden."""
+    chunks = chunk(loaded_code(), spec)
+    sizes = chunks.sizes("nws")
+    for hidden in (some_hidden(seed), every_other_line(chunks, seed), ()):
+        loaded = loaded_code(hidden=hidden)
+        shown = visible_sizes(loaded, chunks, "nws")
+        assert visible_sizes(loaded, chunks, "nws") is shown
+        found = (shown > 0) | (shown == sizes)
+        assert searchable_rows(loaded, chunks)["code"].tolist() == np.flatnonzero(found).tolist()
+        assert found.all() or hidden
+
+
+def every_other_line(chunks: ChunkTable, seed: int) -> tuple[HiddenSpan, ...]:
+    """Return whole chunks, with the end of the one before or the beginning of the next."""
+    columns = chunks.columns
+    return tuple(
+        HiddenSpan(
+            "code", chunks.files[columns["file"][row]].path, max(int(columns["start"][row]) - seed, 0),
+            int(columns["end"][row]) + seed % 2,
+        )
+        for row in range(seed, len(chunks), 2)
+    )  # fmt: skip
 
 
 def test_no_file_is_read_for_the_edges_of_its_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

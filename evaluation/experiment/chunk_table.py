@@ -71,6 +71,11 @@ class ChunkTable:
         return offsets, np.concatenate((before, before + columns[unit][rows]))[first]
 
     @functools.cached_property
+    def shown(self) -> dict[tuple[str, str], np.ndarray]:
+        """What a dataset shows of each chunk, by the hash of what it hides and by what was asked, once it was found."""
+        return {}
+
+    @functools.cached_property
     def file_index(self) -> Mapping[tuple[str, str], int]:
         """(repository, path) → index into files."""
         return {(file.repo, file.path): index for index, file in enumerate(self.files)}
