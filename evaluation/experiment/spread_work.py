@@ -51,14 +51,15 @@ def _spread(store: Store, executor: Executor, repository: Repository, kind: str,
     made: dict[int, list[WorkedFile]] = {}
     todo: list[_Portion] = []
     seen = new = 0
+    here = not executor.for_little().elsewhere
     for portion in _portions(repository, kind, work, kept.entries()):
-        # Where all but a few files are kept, starting processes would take longer than working those few here.
-        if portion.entries and len(todo) <= _FEW and not executor.for_little().elsewhere:
+        # Where all files are kept, or all but a few, starting processes would take longer than doing it here.
+        if portion.entries and len(todo) <= _FEW:
             sources = list(portion.files.files())
             names = [file_key(source) for source in sources]
             lacking = int((~kept.holds(names)).sum())
             seen += len(sources)
-            if is_little(new + lacking, seen + _SPARE):
+            if not lacking or (here and is_little(new + lacking, seen + _SPARE)):
                 new += lacking
                 made[portion.number] = _worked(kept, portion.work, sources, names)
                 continue
