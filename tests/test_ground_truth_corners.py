@@ -14,6 +14,7 @@ from chunkers.fixed_lines import FixedLines
 from chunkers.sources import read_many, walk
 from chunkers.types import SourceFile
 from ground_truth.datasets.annotations import Annotations
+from ground_truth.datasets.mined import MinedRepository
 from ground_truth.draw import draw_queries
 from ground_truth.duplicates import Without, apply_duplicates
 from ground_truth.git_snapshot import take_snapshot
@@ -189,3 +190,29 @@ def test_a_long_definition_is_proposed_in_parts() -> None:
     source = SourceFile("a.py", f"\n\nx = 1\n\n\ndef long():\n{body}\n\n".encode(), "python")
     found = Proposals([source]).best("alpha", count=9)
     assert sorted((place.first, place.last) for place in found) == [(6, 205), (206, 405), (406, 455)]
+
+
+def test_scores_of_proposals_have_three_digits() -> None:
+    """More of them would say more than words can."""
+    files = Texts(
+        "r", {f"{name}.py": f"def {name}():\n    return beta * {name}\n" for name in ("alpha", "gamma", "delta")}
+    )
+    scores = [place.score for place in Proposals.of(files).best("alpha beta gamma", count=9)]
+    assert scores == [round(score, 3) for score in scores]
+    assert [round(score, 2) for score in scores] != scores
+
+
+@pytest.mark.parametrize(("count", "names"), [(2, ["c0", "c1"]), (3, ["c0", "c1", "c2"])])
+def test_a_folder_of_two_clones_or_more_is_all_of_them(tmp_path: Path, count: int, names: list[str]) -> None:
+    """Each is a repository of its own, and other folders between them are none."""
+    source = 'def sort_values(values):\n    """Return all values in ascending order."""\n    ordered = sorted(values)\n'
+    for number in range(count):
+        folder = tmp_path / f"c{number}"
+        folder.mkdir()
+        (folder / "a.py").write_text(f"{source}    ordered += [{number}]\n    ordered.sort()\n    return ordered\n")
+        git(folder, "init", "-q", "-b", "main")
+        git(folder, "add", "-A")
+        git(folder, "commit", "-qm", "all")
+    (tmp_path / "between").mkdir()
+    dataset = MinedRepository(root=str(tmp_path), kind="docstrings").load()
+    assert [repository.name.partition("@")[0] for repository in dataset.repositories] == names

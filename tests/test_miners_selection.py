@@ -255,3 +255,16 @@ def test_a_comment_of_five_words_with_four_that_say_something() -> None:
         ("Read the rows of it all", "says too little"),
     ):
         assert no_description(text, comment_query(text)) == reason
+
+
+@pytest.mark.parametrize(("limit", "seats"), [(1, (1, 0)), (2, (1, 1)), (3, (2, 1)), (5, (4, 1)), (6, (4, 2))])
+def test_a_language_with_two_fifths_of_the_code_has_the_second_seat(limit: int, seats: tuple[int, int]) -> None:
+    """Seats go by 100, 40, 33.3, 20, 14.3 and 13.3."""
+    questions = [
+        Question(candidate(f"{name}{n}.py", range(n, n + 2), "a", query=f"{name} {n}", language=name), ())
+        for name in ("c", "go")
+        for n in range(4)
+    ]
+    chosen = draw(questions, Counter({"c": 100, "go": 40}), repo="r", limit=limit, seed=0)
+    found = Counter(question.asked.language for question in chosen)
+    assert (found["c"], found["go"]) == seats
