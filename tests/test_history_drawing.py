@@ -104,6 +104,19 @@ def test_every_run_has_its_number_as_long_as_there_is_room(narrow: bool, most: i
     assert _root(trend_figure([series("a", [0.5])], drawn)).get("width") == "820"
 
 
+@pytest.mark.parametrize(("narrow", "most"), [(False, 8), (True, 4)])
+def test_runs_that_lie_apart_are_named_by_round_numbers_where_they_are_many(narrow: bool, most: int) -> None:  # noqa: FBT001 - parametrized
+    """Up to so many each has its own."""
+
+    def named(count: int) -> list[str]:
+        one = series("a", [0.5] * count)
+        points = tuple(point._replace(run=1 if k == 0 else 90 + k) for k, point in enumerate(one.points))
+        return _texts(trend_figure([replace(one, points=points)], marks(["a"]), narrow=narrow), "middle")[:-1]
+
+    assert named(most) == ["1", *(str(90 + k) for k in range(1, most))]
+    assert named(most + 1) == (["25", "50", "75"] if narrow else ["20", "40", "60", "80"])
+
+
 def test_runs_stand_between_the_edges_in_proportion_to_their_numbers() -> None:
     """The first eight pixels behind the axis, the last eight before its end; a single run at the left."""
     rows = [series("a", [0.3, 0.7, 0.5])]
@@ -163,6 +176,13 @@ def test_words_stand_to_the_right_of_their_line_or_to_the_left_where_there_is_ro
     assert _at(400, 463, 493) == [(403, "start"), (466, "start")]
     assert _at(437, 471, 500) == [(440, "start"), (497, "end")]
     assert _at(436, 499) == [(439, "start"), (496, "end")]
+
+
+@pytest.mark.parametrize(("run", "written"), [(473, 1), (474, 2)])
+def test_short_words_may_follow_those_on_the_left_of_a_line(run: int, written: int) -> None:
+    """Three pixels behind that line."""
+    drawn = _notes([Note(471, "abcd", "why"), Note(run, "a", "why")], float, 300.0, 500.0)
+    assert len([part for part in drawn if part.startswith("<text")]) == written
 
 
 def test_notes_of_one_run_are_one_line_with_all_their_words() -> None:

@@ -27,7 +27,7 @@ from evaluation.history.night_results import Workplace
 from evaluation.history.pins import CommitRange, renamed
 from evaluation.history.pruning import prune
 from evaluation.history.summary import night_json, night_markdown
-from evaluation.history.trend import known_measures, trends
+from evaluation.history.trend import Note, known_measures, trends
 from evaluation.history.trend_page import _NEWEST, _figures, _row, trend_page
 from evaluation.report.figures.marks import marks
 from evaluation.report.verdict import verdict
@@ -71,6 +71,14 @@ def test_a_trend_has_the_means_verdicts_and_commits_of_its_runs(tmp_path: Path) 
     assert "results.json is damaged: run 3 is skipped" in again.skipped[0]
     assert known_measures(history)[0] == HEADLINE
     assert len(known_measures(history)) == len(set(known_measures(history)))
+
+
+def test_what_changed_underneath_is_a_note_at_its_run(tmp_path: Path) -> None:
+    """Another grammar pack is named where it came; a dataset that moved on is expected to."""
+    history = History(tmp_path)
+    for number, grammars in ((1, "1"), (2, "2"), (3, "2")):
+        store(history, number, grammars=grammars)
+    assert trends(history, [HEADLINE]).changes == [Note(2, "changed", "grammar pack was 1 and is 2")]
 
 
 def test_the_page_lists_the_newest_runs_first(tmp_path: Path) -> None:

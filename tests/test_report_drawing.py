@@ -332,6 +332,10 @@ def test_bars_stand_on_their_line_between_the_edges_of_their_bins() -> None:
         assert _number(bar, "y") + _number(bar, "height") == pytest.approx(base)
     places = [_number(each, "x") for each in _elements(drawing, "text", "tick")[:-1]]
     assert places == pytest.approx([250 + k * step for k in range(4)], abs=0.01)
+    one = sizes([Sizes(MARK, "a", (0.0, 10.0), (4,))], unit="nws")
+    (bar,) = _elements(one, "rect")
+    assert (_number(bar, "x"), _number(bar, "width")) == (250, 541)
+    assert [_number(each, "x") for each in _elements(one, "text", "tick")[:-1]] == [250, 792]
     thin = sizes([Sizes(MARK, "a", tuple(map(float, range(801))), (1,) * 800)], unit="nws")
     assert {each.get("width") for each in _elements(thin, "rect")} == {"1"}
 

@@ -235,6 +235,12 @@ def test_the_index_of_a_site_says_what_each_run_compared() -> None:
         assert f"{low:.1f} … {high:.1f}" in plain
         assert f"{row.cell.chunks.mean_nws:,.0f}" in plain
     assert text.count('data-retriever="bm25"') == 3
+    assert text.count('<td class="word">bm25</td>') == 3
+    alone = index_page([SiteRun("mon", one)], ["mon"])
+    assert '<td class="word">dense</td>' not in alone
+    said = re.sub(r"<[^>]+>", "", alone)
+    assert "In every row: dataset simulated, embedder minilm, retriever dense, measure naurc@4000tok." in said
+    assert "In every row: dataset simulated, measure naurc@4000tok." in plain
 
 
 def test_a_dataset_is_described_with_what_it_lost() -> None:

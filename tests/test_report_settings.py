@@ -269,6 +269,17 @@ def test_retrievers_are_summed_up_over_the_chunkers() -> None:
     assert [each.partition(" · minilm: ")[0] for each in lines] == ["Retrievers with a", "Retrievers with b"]
 
 
+def test_what_limits_a_claim_about_retrievers_is_noted_where_they_are_all_that_is_compared() -> None:
+    """Beside chunkers the note stands with their verdict."""
+    few = simulated_results(names=("a",), edges=(0.0,), retrievers=("dense", "bm25"), queries=24, repositories=3)
+    (line,) = axis_sentences(few)
+    assert " Note: holds for these 3 repositories only" in line
+    both = simulated_results(
+        names=("a", "b"), edges=(0.0, 0.1), retrievers=("dense", "bm25"), queries=24, repositories=3
+    )
+    assert not any("Note: " in each for each in axis_sentences(both))
+
+
 def test_two_datasets_are_named_where_something_is_said_of_each() -> None:
     """Retrievers are summed up by dataset, and a line of one names it; with one dataset there is no name."""
     results = _run(retrievers=("dense", "bm25"))

@@ -25,12 +25,12 @@ def trend_figure(
 ) -> Markup:
     """Draw the series of one measure; runs stand in the order of their numbers, and what happened at one is written."""
     width = svg.NARROW if narrow else svg.WIDE
-    height = max(260.0 if narrow else 340.0, 19.0 * len(rows) + _TOP + _BOTTOM + 8)
+    height = max(260.0 if narrow else 340.0, 19.0 * len(rows) + _TOP + _BOTTOM)
     edge, base = width - (40 if narrow else _LABELS), height - _BOTTOM
     measure, factor = rows[0].measure, scale(rows[0].measure)
     runs = sorted({point.run for row in rows for point in row.points})
     low, high = _range(rows, factor)
-    x = svg.linear((runs[0], max(runs[-1], runs[0] + 1)), (_LEFT + 8, edge - 8))
+    x = svg.linear((runs[0], runs[-1]), (_LEFT + 8, edge - 8))
     y = svg.linear((low, high), (base, _TOP))
     parts: list[Markup] = []
     for value in svg.ticks(low, high):

@@ -31,7 +31,7 @@ def curves(
     """Draw the curves, best first; their numbered ends stand apart where the values do not."""
     width = svg.NARROW if narrow else svg.WIDE
     # Room for every numbered end, however many there are.
-    height = max(300.0 if narrow else 420.0, 19.0 * len(rows) + _TOP + _BOTTOM + 8)
+    height = max(300.0 if narrow else 420.0, 19.0 * len(rows) + _TOP + _BOTTOM)
     edge, base = width - (40 if narrow else _LABELS), height - _BOTTOM
     x = svg.linear((0, budgets[-1]), (_LEFT, edge))
     top = min(1.0, max((row.high[-1] for row in rows), default=1.0) * 1.05) or 1.0
