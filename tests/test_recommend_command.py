@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 from conftest import Command
@@ -19,7 +19,7 @@ FOUR = ["fixed-lines:lines=5", "fixed-lines:lines=9", "cast:size=200", "whole-fi
 EIGHT = [*FOUR, "fixed-lines:lines=3", "fixed-lines:lines=13", "recursive:size=150", "fixed-tokens:tokens=40"]
 FAILING = """
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,10 +145,6 @@ class Listening(Hashing):
 
     embedded: ClassVar[set[str]] = set()
 
-    def identity(self) -> Mapping[str, Any]:
-        """Return a name of its own, so that no other encoder's vectors are found in the cache."""
-        return {**super().identity(), "encoder": "listening"}
-
     def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
         """Return the vectors."""
         if kind != "query":
@@ -156,8 +152,10 @@ class Listening(Hashing):
         return super().encode(texts, kind=kind)
 
 
-def test_no_more_is_embedded_than_is_said(repository: Path) -> None:
+def test_no_more_is_embedded_than_is_said(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The texts that scouts, round and final give to an encoder are as many as are counted, and fewer than all."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "empty"))
+    Listening.embedded.clear()
     gold = repository.parent / "gold.jsonl"
     made = cb.recommend(repository, annotations=gold, embedder=Listening(), retriever="dense", candidates=EIGHT)
     assert len(made.rounds) == 2
