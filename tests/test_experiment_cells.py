@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from small_corpora import WORDS, loaded, module, repository, session_of, word_dataset
+from test_experiment_run import Choosy
+from test_search_joined import Longest
 
 from chunkers.errors import UsageError
 from chunkers.sizes import ruler
@@ -66,8 +68,6 @@ def test_a_cell_shows_its_first_ten_hits_with_their_text(tmp_path: Path) -> None
 
 def test_a_cell_costs_what_cutting_embedding_and_indexing_took(tmp_path: Path) -> None:
     """And nothing is said of their sum where one of them is not known; a price is of a million tokens."""
-    from test_search_joined import Longest
-
     how: dict[str, Any] = {"retrievers": ("dense", "longest"), "run": {"price": ("2.5",)}}
     session = session_of(word_dataset(), tmp_path, plugins={"longest": Longest()}, **how)
     dense, longest = run_experiment(session, Serial()).cells
@@ -240,8 +240,6 @@ def test_readers_are_made_beside_the_default(tmp_path: Path) -> None:
 
 def test_a_reader_reads_more_of_the_same_ranking(tmp_path: Path) -> None:
     """The file around each hit: more of the gold, at the cost of more tokens; a cell that failed has none."""
-    from test_experiment_run import Choosy
-
     plugins = {"choosy": Choosy(word="candle")}
     how: dict[str, Any] = {"readers": ("chunk", "lines:around=9"), "chunkers": ("fixed-lines:lines=1", "choosy")}
     how |= {"measures": ("recall@25tok",), "headline": "recall@25tok"}

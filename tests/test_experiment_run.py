@@ -16,10 +16,12 @@ from chunkers.fixed_lines import FixedLines
 from chunkers.types import Piece, SourceFile
 from evaluation.experiment import stages
 from evaluation.experiment.blocks import Division
-from evaluation.experiment.executors import Executor, Serial
+from evaluation.experiment.executors import Executor, Outcome, Serial
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.run import make_chunks, make_scores, run_experiment
 from evaluation.results.types import Results
+from ground_truth.datasets.in_memory import InMemory
+from ground_truth.types import Dataset, Query
 from indexing.bm25 import BM25
 from indexing.encoders.hashing import Hashing
 from indexing.types import Vectors
@@ -186,11 +188,11 @@ def test_a_broken_chunker_fails_on_its_own_dataset_only(tmp_path: Path) -> None:
     """Another dataset under the same chunker, and another chunker of the same dataset, are made."""
     other = repository("other", {"a.py": "a = 1\n" * 7})
     dataset = word_dataset()
-    second = type(dataset)("second", (other,), (type(dataset.queries[0])("q", "a", "other"),), ())
+    second = Dataset("second", (other,), (Query("q", "a", "other"),), ())
     session = session_of(
         dataset,
         tmp_path,
-        plugins={"choosy": Choosy(word="candle"), "second": type_of_loader(second)},
+        plugins={"choosy": Choosy(word="candle"), "second": InMemory(dataset=second)},
         datasets=("words", "second"),
         chunkers=("choosy", "whole-file"),
     )
@@ -199,13 +201,6 @@ def test_a_broken_chunker_fails_on_its_own_dataset_only(tmp_path: Path) -> None:
     for pair in (("words", "whole-file"), ("second", "choosy"), ("second", "whole-file")):
         assert session.store.has(session.chunk_key(*pair))
     assert len(stages.chunk(session, "second", "choosy")) == 1
-
-
-def type_of_loader(dataset: Any) -> Any:
-    """Return a loader of the dataset."""
-    from ground_truth.datasets.in_memory import InMemory
-
-    return InMemory(dataset=dataset)
 
 
 def test_files_that_were_cut_before_need_no_other_process(tmp_path: Path) -> None:
@@ -274,8 +269,6 @@ class Stubborn(Elsewhere):
 
     def map(self, work: Any, tasks: Sequence[Any]) -> Any:
         """Yield outcomes; those of the kind have no value."""
-        from evaluation.experiment.executors import Outcome
-
         for task in tasks:
             lost = isinstance(task, self._kind)
             yield Outcome(task, None, "lost") if lost else next(iter(super().map(work, [task])))
@@ -307,8 +300,6 @@ def test_a_score_that_is_lost_fails_its_cell_and_levels_fail_all_of_their_table(
 
     class Picky(Elsewhere):
         def map(self, work: Any, tasks: Sequence[Any]) -> Any:
-            from evaluation.experiment.executors import Outcome
-
             for task in tasks:
                 own = isinstance(task, tuple) and "whole-file" in task
                 wanted = own and (len(task) == 2 if broken == "levels" else broken in task)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkers.sizes import Ruler
 from chunkers.types import SourceFile
 from evaluation.experiment import packs as packs_module
 from evaluation.experiment.file_tokens import record_of, ruler_of
@@ -325,15 +326,11 @@ def test_a_prune_leaves_alone_what_it_need_not_write(store: Store) -> None:
 @given(st.lists(st.integers(0, 70_000), max_size=30))
 def test_the_tokens_of_a_file_are_read_as_they_were_counted(starts: list[int]) -> None:
     """Distances of any width, and a file without tokens."""
-    from chunkers.sizes import Ruler
-
     counted = Ruler(np.array(sorted(starts), dtype=np.int64))
     assert ruler_of(record_of(counted)).starts.tolist() == sorted(starts)
 
 
 def test_distances_between_tokens_take_as_few_bytes_as_hold_them() -> None:
     """One byte up to 255, two up to 65,535, four beyond."""
-    from chunkers.sizes import Ruler
-
     widths = [len(record_of(Ruler(np.array([3, 3 + step])))) - 1 for step in (255, 256, 65_535, 65_536)]
     assert widths == [2, 4, 4, 8]

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 from small_corpora import module, repository, session_of, word_dataset
+from test_experiment_run import Choosy
 
 from chunkers.errors import UsageError
 from evaluation.experiment import estimate
@@ -171,8 +172,6 @@ def test_a_probe_is_of_texts_from_all_over_the_corpus(tmp_path: Path, monkeypatc
 
 def test_a_cell_that_cannot_be_chunked_fails_in_the_plan(tmp_path: Path) -> None:
     """With its reason; the others are planned."""
-    from test_experiment_run import Choosy
-
     made = session_of(
         word_dataset(), tmp_path, plugins={"choosy": Choosy(word="candle")}, chunkers=("choosy", "whole-file")
     )

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from chunkers.errors import MissingExtraError, UsageError
+from evaluation.experiment.executors import attempt
 from evaluation.experiment.ray_engine import Ray
 
 
@@ -101,8 +102,6 @@ class Cluster:
 
     def get(self, reference: Reference) -> Any:
         """Do the task now, or lose it."""
-        from evaluation.experiment.executors import attempt
-
         self.tries[reference.task] += 1
         if self.lost[reference.task]:
             self.lost[reference.task] -= 1
