@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from chunkers.errors import UsageError
+from indexing.encoders import onnx_int8
 from indexing.encoders.minilm import MiniLM, packaged_model
 from indexing.encoders.onnx_int8 import OnnxInt8
 from indexing.types import Vectors
@@ -82,7 +83,7 @@ def test_long_texts_are_pooled(how: str, alone: Vectors) -> None:
 def test_int8_is_close_and_the_same_in_any_company(
     alone: Vectors, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The quantised model is built offline, near the exact one, and gives each text one vector whatever is with it."""
+    """The quantised model is built offline, near the exact one, one thread each, and a text has one vector always."""
     pytest.importorskip("onnx", reason="the extra 'onnx' is not installed")
     pytest.importorskip("onnxruntime", reason="the extra 'onnx' is not installed")
     monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path_factory.mktemp("onnx")))
@@ -92,6 +93,8 @@ def test_int8_is_close_and_the_same_in_any_company(
     assert cosine.min() >= 0.95
     assert np.array_equal(OnnxInt8(threads=1).encode(TEXTS[3:5], kind="query"), rows[3:5])
     assert OnnxInt8().encode([], kind="query").shape == (0, 384)
+    options = onnx_int8._session().get_session_options()
+    assert (options.intra_op_num_threads, options.inter_op_num_threads) == (1, 1)
     assert OnnxInt8().count_tokens(TEXTS) == MiniLM().count_tokens(TEXTS)
 
 
