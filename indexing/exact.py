@@ -64,12 +64,7 @@ def settled(parts: Sequence[Found], vectors_of: VectorsOf, asked: Vectors, *, de
         some = [part.at(rows) for part in parts]
         chosen = some[0] if len(some) == 1 else _chosen(side_by_side(some), vectors_of, asked[rows], depth=depth)
         made.append(in_order(_recomputed(chosen, vectors_of, asked[rows]), depth=depth))
-    wide = max(part.positions.shape[1] for part in made)
-    whole = Found(np.full((len(asked), wide), -1, dtype=np.int64), np.zeros((len(asked), wide)))
-    for start, part in zip(range(0, len(asked), step), made, strict=True):
-        own = slice(0, part.positions.shape[1])
-        whole.positions[start : start + step, own], whole.scores[start : start + step, own] = part
-    return whole
+    return Found(np.concatenate([part.positions for part in made]), np.concatenate([part.scores for part in made]))
 
 
 def scored(chunks: Vectors, asked: Vectors, positions: np.ndarray) -> Found:
