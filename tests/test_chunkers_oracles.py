@@ -140,10 +140,12 @@ SMALL = [source for source in FIXTURES if len(source.data) < 6000 and parse(sour
 @pytest.mark.parametrize("source", SMALL, ids=lambda source: source.path)
 def test_cast_fills_enters_and_merges_as_its_algorithm_says(source: SourceFile) -> None:
     """For every language, from chunks of one character to chunks of half a file."""
+    below = SourceFile(source.path, b"\n" + source.data, source.language)
     for size in SIZES:
-        if nws(source.data) > size:
-            found = [piece.start for piece in Cast(size=size).split(source)]
-            assert found == sorted(set(tree_starts(source, size, merge=True))), size
+        for each in (source, below):
+            if nws(each.data) > size:
+                found = [piece.start for piece in Cast(size=size).split(each)]
+                assert found == sorted(set(tree_starts(each, size, merge=True))), size
 
 
 @pytest.mark.parametrize("source", SMALL, ids=lambda source: source.path)
