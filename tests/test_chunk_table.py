@@ -158,10 +158,14 @@ def test_texts_are_slices_with_their_headers(build: Build, tmp_path: Path) -> No
         {"r": {"a.py": "a = 1\nb = 2\n", "b.py": "c = 3\n"}}, CHUNKERS.create("fixed-lines:lines=1,header=path")
     )
 
-    def show(file: CorpusFile, start: int, end: int) -> bytes:
-        return (tmp_path / file.repo / file.path).read_bytes()[start:end]
+    class Everything:
+        def visible(self, file: CorpusFile, start: int, end: int) -> bytes:
+            return (tmp_path / file.repo / file.path).read_bytes()[start:end]
 
-    texts = ChunkTexts(table, range(1, 3), show)
+        def visible_header(self, file: CorpusFile, header: str) -> str:  # noqa: ARG002 - as every corpus
+            return header
+
+    texts = ChunkTexts(table, range(1, 3), Everything())
     assert len(texts) == 2
     assert texts[0].endswith("\nb = 2\n")
     assert texts[1].endswith("\nc = 3\n")

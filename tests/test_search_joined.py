@@ -190,7 +190,7 @@ def test_a_part_has_what_was_found_for_the_queries_of_its_spaces(tmp_path: Path)
     assert whole.queries.tolist() == [0, 2, 5, 1, 4]
     rows = [row for row in range(len(chunks)) if chunks.files[chunks.columns["file"][row]].repo != "quiet"]
     assert whole.rows.tolist() == rows
-    texts = list(ChunkTexts(chunks, rows, loaded.visible))
+    texts = list(ChunkTexts(chunks, rows, loaded))
     assert np.array_equal(whole.keys, text_keys(texts))
     assert whole.characters.tolist() == list(map(len, texts))
     assert whole.of("quiet") is None
@@ -345,7 +345,7 @@ def test_what_is_embedded_is_counted_with_its_headers_and_once(tmp_path: Path) -
             header, own = (chunks.headers[row] + "\n").encode(), ruler(loaded.read(file), "tokens")
             starts = [at for at in own.starts.tolist() if start <= at < end]
             secret = [at for at in starts if file[:2] == ("one", "bolt.py") and at < 10]
-            (text,) = ChunkTexts(chunks, [row], loaded.visible)
+            (text,) = ChunkTexts(chunks, [row], loaded)
             texts[text] = len(starts) - len(secret) + ruler(header, "tokens").count(0, len(header))
     assert (made.cost.texts_embedded, made.cost.tokens_embedded) == (len(texts), sum(texts.values()))
     speed = session.embeddings.seconds_per_character(session.encoder(cell.embedder))

@@ -46,7 +46,7 @@ class CaseBuilder:
         self._gold = gold_text(loaded.dataset, chunks.file_index, loaded.gold_lines)
         self._depth, self._scope, self._loaded = depth, loaded.dataset.scope, loaded
         self._spaces: dict[str, SearchSpace] = {}
-        self._texts = ChunkTexts(chunks, range(len(chunks)), loaded.visible)
+        self._texts = ChunkTexts(chunks, range(len(chunks)), loaded)
 
     def cases(self, queries: Sequence[Query], ranking: Mapping[str, Sequence[Hit]]) -> list[Case]:
         """Return what the measures see of these queries; their vectors are fetched together, each text once."""
@@ -129,7 +129,7 @@ class CaseBuilder:
         ]
 
     def _header_costs(self, rows: Sequence[int]) -> dict[SizeUnit, list[int]]:
-        headers = [self._chunks.headers[row] for row in rows]
+        headers = [self._chunks.header(row, self._loaded) for row in rows]
         if not any(headers):
             return {}
         return {unit: [self._header_cost(header, unit) for header in headers] for unit in self._rulers}

@@ -7,10 +7,10 @@ import hashlib
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 
@@ -70,6 +70,10 @@ class ChunkTable:
         offsets, first = np.unique(np.concatenate((columns["start"][rows], columns["end"][rows])), return_index=True)
         return offsets, np.concatenate((before, before + columns[unit][rows]))[first]
 
+    def header(self, row: int, shows: Shows) -> str:
+        """Return what is shown of a chunk's header."""
+        return shows.visible_header(self.files[self.columns["file"][row]], self.headers[row])
+
     @functools.cached_property
     def shown(self) -> dict[tuple[str, str], np.ndarray]:
         """What a dataset shows of each chunk, by the hash of what it hides and by what was asked, once it was found."""
@@ -92,15 +96,21 @@ class ChunkTable:
         return rows
 
 
-Show = Callable[["CorpusFile", int, int], bytes]
-"""A file, start and end → the bytes of the span that an index may show."""
+class Shows(Protocol):
+    """What of a corpus an index may show."""
+
+    def visible(self, file: CorpusFile, start: int, end: int) -> bytes:
+        """Return what is shown of a span."""
+
+    def visible_header(self, file: CorpusFile, header: str) -> str:
+        """Return what is shown of a header."""
 
 
 class ChunkTexts(Sequence[str]):
     """The indexed texts of some rows, read from the source one file at a time."""
 
-    def __init__(self, table: ChunkTable, rows: Sequence[int] | np.ndarray, show: Show) -> None:
-        self._table, self._rows, self._show = table, rows, show
+    def __init__(self, table: ChunkTable, rows: Sequence[int] | np.ndarray, shows: Shows) -> None:
+        self._table, self._rows, self._shows = table, rows, shows
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -120,8 +130,10 @@ class ChunkTexts(Sequence[str]):
     def _text(self, row: int) -> str:
         columns, table = self._table.columns, self._table
         file = table.files[columns["file"][row]]
-        text = self._show(file, int(columns["start"][row]), int(columns["end"][row])).decode("utf-8", "surrogateescape")
-        return f"{table.headers[row]}\n{text}" if table.headers[row] else text
+        data = self._shows.visible(file, int(columns["start"][row]), int(columns["end"][row]))
+        text = data.decode("utf-8", "surrogateescape")
+        header = self._shows.visible_header(file, table.headers[row])
+        return f"{header}\n{text}" if header else text
 
 
 class ChunkPart(NamedTuple):

@@ -76,7 +76,7 @@ class FileWords:
             record = stored.get(name) or fresh.get(name)
             if record is None:
                 began = time.perf_counter()
-                counts = self._counter.count(ChunkTexts(chunks, rows, loaded.visible))
+                counts = self._counter.count(ChunkTexts(chunks, rows, loaded))
                 made = to_record(counts, self._names)
                 record = fresh[name] = _SECONDS.pack(time.perf_counter() - began) + made
             records.append(record)
@@ -100,5 +100,5 @@ def _key(loaded: LoadedDataset, chunks: ChunkTable, known: KnownFile, rows: np.n
     digest = hashlib.sha256(known.key)
     for spans in (loaded.hidden_ranges(known.file), chunks.columns["start"][rows], chunks.columns["end"][rows]):
         digest.update(len(spans).to_bytes(8, "little") + spans.astype("<i8").tobytes())
-    digest.update("\0".join([chunks.headers[row] for row in rows.tolist()]).encode("utf-8", "surrogateescape"))
+    digest.update("\0".join([chunks.header(row, loaded) for row in rows.tolist()]).encode("utf-8", "surrogateescape"))
     return digest.digest()[: len(known.key)]

@@ -26,13 +26,14 @@ from evaluation.results.facts import DatasetParts, DatasetRecord
 from ground_truth.draw import draw_queries
 from ground_truth.duplicates import apply_duplicates
 from ground_truth.hidden import HiddenText, inside, visible_text
+from ground_truth.hidden_lines import HiddenLines
 from ground_truth.lines import FileLines
 from ground_truth.spans import FileKey, annotated_lines
 from ground_truth.types import Dataset, DatasetLoader
 
 _NO_STARTS = np.zeros(0, dtype=np.int64)
 _RULERS_KEPT = 2_000
-"""Files whose tokens stay counted."""
+"""Files whose tokens stay counted, and whose hidden lines stay known."""
 
 
 class KnownFile(NamedTuple):
@@ -125,6 +126,17 @@ class LoadedDataset:
         """Return the bytes of a span that an index may show."""
         return visible_text(self.read(file), self.hidden_ranges(file), start, end)
 
+    def visible_header(self, file: CorpusFile, header: str) -> str:
+        """Return what an index may show of a chunk's header, which may repeat lines of its file."""
+        ranges = self.hidden_ranges(file)
+        if not header or not len(ranges):
+            return header
+        lines = self._hidden_lines.pop(file, None) or HiddenLines(self.read(file), ranges)
+        self._hidden_lines[file] = lines  # last in the order, so last to go
+        while len(self._hidden_lines) > _RULERS_KEPT:
+            del self._hidden_lines[next(iter(self._hidden_lines))]
+        return lines.without(header)
+
     def hidden_ranges(self, file: CorpusFile) -> np.ndarray:
         """Return the hidden bytes of a file: rows of start and end."""
         return self._hidden_text.ranges(file.repo, file.path)
@@ -152,6 +164,10 @@ class LoadedDataset:
     @functools.cached_property
     def _hidden_text(self) -> HiddenText:
         return HiddenText(self.dataset.hidden)
+
+    @functools.cached_property
+    def _hidden_lines(self) -> dict[CorpusFile, HiddenLines]:
+        return {}
 
     @functools.cached_property
     def _hidden_starts(self) -> dict[tuple[CorpusFile, SizeUnit], np.ndarray]:

@@ -109,7 +109,7 @@ class _SpaceSearch:
 
     def run(self, words: Callable[[SpacePart], PartWords], *, most_seconds: float) -> _SpaceSearch:
         how, rows = self._how, self.part.rows
-        texts = ChunkTexts(self._chunks, rows, self._loaded.visible)
+        texts = ChunkTexts(self._chunks, rows, self._loaded)
         space = SearchSpace(texts, places=RowPlaces(self._chunks, rows))
         batch = QueryBatch([self._loaded.dataset.queries[place].text for place in self.places])
         began = time.perf_counter()

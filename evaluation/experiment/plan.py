@@ -65,7 +65,7 @@ def make_plan(
         plans.append(CellPlan(cell, states, len(chunks)))
         if states["retrieve"] == "run" and session.retriever(cell.retriever).uses_vectors:
             queries = [query.text for query in loaded.dataset.queries]
-            shown = ChunkTexts(chunks, range(len(chunks)), loaded.visible)
+            shown = ChunkTexts(chunks, range(len(chunks)), loaded)
             some.setdefault(cell.embedder, shown[:: max(1, len(shown) // PROBED)][:PROBED])
             for kind, texts in (("document", shown), ("query", queries)):
                 missing.setdefault((cell.embedder, kind), set()).update(map(text_key, texts))

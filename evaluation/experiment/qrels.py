@@ -36,7 +36,7 @@ def qrels_of(rule: Rule, loaded: LoadedDataset, chunks: ChunkTable, *, mixed: bo
     def texts(query: Query) -> Iterator[Text]:
         everything = range(len(chunks))
         rows = everything if dataset.scope == "all" else chunks.repository_rows.get(query.repo, range(0))
-        return map(Text, chunks.ids[rows.start : rows.stop], ChunkTexts(chunks, rows, loaded.visible))
+        return map(Text, chunks.ids[rows.start : rows.stop], ChunkTexts(chunks, rows, loaded))
 
     return judge(rule, dataset, lines, texts=texts, mixed=mixed)
 

@@ -69,7 +69,7 @@ def _run(session: Session, cell: CellKey, reader: Reader, name: str) -> SpanRun:
                 chunks.files[each.file],
                 each.start,
                 each.end,
-                chunks.headers[hits[each.hit].position],
+                chunks.header(hits[each.hit].position, loaded),
                 header_tokens=None,
                 score=hits[each.hit].score,
             )

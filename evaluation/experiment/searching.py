@@ -155,7 +155,7 @@ class _Join:
         if self._keys is None:
             raise ValueError("no part has embedded any text")
         keys = self._keys[np.searchsorted(self._rows, rows)]
-        texts = ChunkTexts(self._chunks, rows, self._loaded.visible)
+        texts = ChunkTexts(self._chunks, rows, self._loaded)
         return how.embeddings.embed(how.encoder, texts, kind="document", keys=keys)
 
 
@@ -190,7 +190,7 @@ def _cost_facts(
     if how.retriever.uses_vectors:
         rows = np.concatenate([np.zeros(0, np.int64), *(part.rows for part in parts)])[first]
         shown = visible_sizes(loaded, chunks, "tokens")[rows]
-        tokens = int((shown + header_tokens([chunks.headers[row] for row in rows.tolist()])).sum())
+        tokens = int((shown + header_tokens([chunks.header(row, loaded) for row in rows.tolist()])).sum())
         characters = int(np.concatenate([np.zeros(0, np.int64), *(part.characters for part in parts)])[first].sum())
         speed = how.embeddings.seconds_per_character(how.encoder)
         seconds = None if speed is None else speed * characters

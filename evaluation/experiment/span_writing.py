@@ -13,6 +13,7 @@ from chunkers.sizes import ruler
 from evaluation.atomic import replace_lines
 from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.offsets import offset_specs, with_offsets
 from evaluation.experiment.session import Session
 from evaluation.experiment.span_places import PlaceFinder, SpanRun
@@ -42,11 +43,11 @@ def run_name(cell: CellKey) -> str:
 
 def cell_rows(session: Session, cell: CellKey) -> Iterator[dict[str, Any]]:
     """Yield a cell's rankings, a row per place; bytes decide, and lines are there for the reader."""
-    chunks = stages.chunk(session, cell.dataset, cell.chunker)
+    loaded, chunks = session.dataset(cell.dataset), stages.chunk(session, cell.dataset, cell.chunker)
     shared = _shared(session, cell)
     for query_id, hits in stages.retrieve(session, cell).ranking.items():
         for rank, hit in enumerate(hits, start=1):
-            yield {"query_id": query_id, "rank": rank, **_place(chunks, hit.position), **shared}
+            yield {"query_id": query_id, "rank": rank, **_place(chunks, hit.position, loaded), **shared}
 
 
 def span_rows(session: Session, cell: CellKey, run: SpanRun) -> Iterator[dict[str, Any]]:
@@ -65,12 +66,12 @@ def _shared(session: Session, cell: CellKey) -> dict[str, str]:
     return {"run": run_name(cell), **about}
 
 
-def _place(chunks: ChunkTable, row: int) -> dict[str, Any]:
+def _place(chunks: ChunkTable, row: int, loaded: LoadedDataset) -> dict[str, Any]:
     columns = chunks.columns
     file = chunks.files[columns["file"][row]]
     bounds = {"start_line": "start_line", "end_line": "end_line", "start_byte": "start", "end_byte": "end"}
     place = {name: int(columns[column][row]) for name, column in bounds.items()}
-    return {"repo": file.repo, "file": file.path, **place, **_header(chunks.headers[row])}
+    return {"repo": file.repo, "file": file.path, **place, **_header(chunks.header(row, loaded))}
 
 
 def _header(header: str) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def embed(session: Session, part: EmbeddingPart) -> float:
     if part.rows is None:
         session.embeddings.embed(encoder, [query.text for query in loaded.dataset.queries], kind="query")
     else:
-        texts = ChunkTexts(chunk(session, dataset, chunker), part.rows, loaded.visible)
+        texts = ChunkTexts(chunk(session, dataset, chunker), part.rows, loaded)
         session.embeddings.embed(encoder, texts, kind="document")
     return time.perf_counter() - started
 

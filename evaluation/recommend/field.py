@@ -158,7 +158,7 @@ def index_mb(session: Session, table: ChunkTable) -> float:
             total += 4 * width * len(rows)
             continue
         vectors = np.full((len(rows), width), 1 / max(width, 1) ** 0.5, dtype=np.float32) if width else None
-        space = SearchSpace(ChunkTexts(table, rows, loaded.visible), vectors, RowPlaces(table, rows))
+        space = SearchSpace(ChunkTexts(table, rows, loaded), vectors, RowPlaces(table, rows))
         total += prepare(space).bytes
     return total / 1e6
 

@@ -48,7 +48,7 @@ def ranges_of(passages: Passages, begins: Mapping[str, int]) -> list[tuple[int, 
 
 def index_texts(loaded: LoadedDataset, table: ChunkTable, begins: Mapping[str, int]) -> IndexTexts:
     """Return the texts of a chunk table."""
-    keys = text_keys(ChunkTexts(table, range(len(table)), loaded.visible))
+    keys = text_keys(ChunkTexts(table, range(len(table)), loaded))
     columns = table.columns
     first = np.array([begins[file.path] for file in table.files], dtype=np.int64)[columns["file"]]
     return IndexTexts(keys, first + columns["start"], first + columns["end"])
