@@ -107,9 +107,9 @@ def test_a_file_is_cut_by_lines_for_a_reason() -> None:
 
 def test_limits_that_a_chunker_refuses_are_too_small() -> None:
     """An overlap of three lines does not fit into three lines: the search goes on above."""
-    sources = [SourceFile("a", b"x\n" * 900, None)]
-    found = matched("fixed-lines:lines=50,overlap=3", sources, SizeLimit("lines", 5))
-    assert (found.chosen, found.mean) == (5, pytest.approx(5, rel=0.02))
+    sources = [SourceFile("a", b"0123456789\n" * 900, None)]
+    found = matched("fixed-lines:lines=50,overlap=3", sources, SizeLimit("nws", 50))
+    assert (found.chosen, found.mean) == (5, pytest.approx(50, rel=0.02))
 
 
 @pytest.mark.parametrize("best", [1, 2, 3, 7])
