@@ -13,7 +13,7 @@ from report_case import simulated_results
 
 from evaluation.measures.declared import MeasureFacts, recall
 from evaluation.report.reading import is_read, reading_sentence
-from evaluation.report.verdict import axes_alone, sentences, where
+from evaluation.report.verdict import axes_alone, sentences, verdict, where
 from evaluation.report.view import View, find_pair, views
 from evaluation.results.types import Results
 from evaluation.statistics import Comparison
@@ -324,3 +324,8 @@ def test_many_failures_are_counted() -> None:
     (view,) = views(results)
     assert sentences(view)[-1] == "2 chunkers failed and are left out: x, y."
     assert not axes_alone(results, [view])
+
+
+def test_a_single_setting_begins_with_itself() -> None:
+    """There is no statement over all settings where there is one."""
+    assert verdict(_run()).startswith("simulated · minilm · dense (64 queries, 8 repositories):\na is best. ")

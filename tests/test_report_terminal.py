@@ -223,6 +223,7 @@ def test_costs_stand_in_the_wide_screen_as_in_their_table() -> None:
     assert _cells(heads) == wanted.header
     assert [_cells(line) for line in rows] == wanted.rows
     assert "Cost beside quality" not in _printed(render_screen(results))
+    assert _printed(render_screen(results, wide=True)).count("a:size=2000 is best.") == 1
     text = _printed(render_screen(results, wide=True), width=60)
     _, (heads, *_) = _tables(text)[2]
     kept = len(_cells(heads))

@@ -60,6 +60,7 @@ def test_an_amount_has_the_unit_of_its_measure() -> None:
     """Shares are points, texts are counted in their unit, and one token is not one tokens; plain numbers are bare."""
     assert [with_unit("ndcg@5", value) for value in (0.01, 0.0312)] == ["1.0 points", "3.1 points"]
     assert [with_unit(MEDIAN, value) for value in (1.0, 2.0, 1420.4)] == ["1 token", "2 tokens", "1,420 tokens"]
+    assert [with_unit("kendall_tau", value) for value in (1234.0, 100.0, 12.34)] == ["1,234", "100", "12.3"]
     assert with_unit("nws_to_recall(0.5)", 12) == "12 non-whitespace characters"
     assert [with_unit(name, 1.0) for name in ("kendall_tau", "relevant")] == ["1", "1"]
     assert [unit_words(name) for name in ("ndcg@5", MEDIAN, "ild@5", "relevant")] == ["points", "tokens", "", ""]
