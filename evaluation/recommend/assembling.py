@@ -91,6 +91,7 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
         mined=dataset.mined,
         repositories=len({query.cluster for query in dataset.queries}),
         queries=len(dataset.queries),
+        docstring_queries=sum(query.kind == "docstrings" for query in dataset.queries),
         failed=failed | race.measuring.failed,
         code=_code(dataset),
     )

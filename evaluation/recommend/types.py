@@ -144,6 +144,8 @@ class Recommendation:
     mined: bool = False
     repositories: int = 0
     queries: int = 0
+    docstring_queries: int = 0
+    """Those whose answer is one definition."""
     failed: Mapping[str, str] = field(default_factory=dict)
     code: Code = field(default_factory=Code)
 

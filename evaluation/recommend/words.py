@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from evaluation.recommend.types import Current, Finalist, Recommendation
+from evaluation.report.cautions import DEFINITION_CHUNKERS
 from evaluation.report.formats import named, plural, score, span, unit_words, with_unit
 from evaluation.statistics import MIN_REPOSITORIES
 
@@ -17,6 +18,7 @@ def sentences(made: Recommendation) -> list[str]:
         *_answer(made),
         *_others(made),
         *_change(made),
+        *_shape(made),
         *_data(made),
         *_searched(made),
         *_race(made),
@@ -147,6 +149,21 @@ def _gain(made: Recommendation, current: Current) -> str:
     return f"Changing from {current.spec} {said} {amount} ({span(made.measure, *bounds)}{shown}) and needs {chunks}."
 
 
+def _shape(made: Recommendation) -> Iterator[str]:
+    """Say where the answers have the shape of what is recommended, and which finalist leads of those that do not."""
+    if not made.docstring_queries or not _cuts_definitions(made.recommended):
+        return
+    # Finalists are in the order of their means.
+    other = next((each for each in made.finalists if not _cuts_definitions(each.spec)), None)
+    best = f"; of the other finalists {other.spec} leads ({score(made.measure, other.mean_of_all)})" if other else ""
+    asked = plural(made.docstring_queries, "docstring query")
+    yield f"Caution: the answer to {asked} is one definition, which is exactly what {made.recommended} cuts{best}."
+
+
+def _cuts_definitions(spec: str) -> bool:
+    return spec.partition(":")[0] in DEFINITION_CHUNKERS
+
+
 def _race(made: Recommendation) -> Iterator[str]:
     if len(made.rounds) < 2:
         return
@@ -154,9 +171,10 @@ def _race(made: Recommendation) -> Iterator[str]:
     share = made.embedded_texts / max(made.grid_texts, 1)
     verb = "embedded" if made.embedder else "indexed"
     raced = plural(sum(each.round > 0 for each in made.candidates), "candidate")
+    worse = f"{fates['worse']} of the others {'is' if fates['worse'] == 1 else 'are'} shown to be worse"
     yield (
-        f"Of {raced}, {len(made.finalists)} were measured on all text; {fates['worse']} of the others are shown to be "
-        f"worse, and {fates['behind']} were behind on the passages of {plural(made.rounds[0].queries, 'query')}. "
+        f"Of {raced}, {len(made.finalists)} were measured on all text; {worse}, and {fates['behind']} were behind on "
+        f"the passages of {plural(made.rounds[0].queries, 'query')}. "
         f"{made.embedded_texts:,} of {made.grid_texts:,} texts were {verb} ({_per_cent(share)})."
     )
 

@@ -13,7 +13,8 @@ from evaluation.report.view import View
 from evaluation.results.comparisons import margin_of
 from evaluation.results.types import Results
 
-_DEFINITION_CHUNKERS = ("definitions", "functions", "declarations")
+DEFINITION_CHUNKERS = ("definitions", "functions", "declarations")
+"""Chunkers whose chunk is what a docstring documents."""
 _MANY = 0.05
 """Share of files or rows from which a loss belongs on the first screen."""
 _FEW = 20
@@ -78,7 +79,7 @@ def _unseen(view: View) -> Iterator[str]:
 
 
 def _gold_shape(view: View) -> Iterator[str]:
-    contestants = [row.chunker for row in view.rows if row.chunker.partition(":")[0] in _DEFINITION_CHUNKERS]
+    contestants = [row.chunker for row in view.rows if row.chunker.partition(":")[0] in DEFINITION_CHUNKERS]
     asked = sum(query.kind == "docstrings" for query in view.queries)
     if contestants and asked:
         yield (
