@@ -266,13 +266,16 @@ def test_work_trees_and_submodules_are_read_where_they_are_kept(work: Path) -> N
     assert resolve_ref(top / "part", "HEAD") == resolve_ref(work, "HEAD")
 
 
-@pytest.mark.parametrize("how", ["file", "link", "commondir"])
+@pytest.mark.parametrize("how", ["file", "back", "link", "commondir"])
 def test_a_folder_that_points_at_somebody_elses_repository_is_refused(work: Path, how: str) -> None:
     """Otherwise a folder of strangers could have any repository of the disk read in its name."""
     folder = work.parent / "strange"
     folder.mkdir()
     if how == "file":
         (folder / ".git").write_text(f"gitdir: {work / '.git'}\n")
+    elif how == "back":
+        git(work, "worktree", "add", "-q", str(work.parent / "tree"), "HEAD")
+        (folder / ".git").write_bytes((work.parent / "tree" / ".git").read_bytes())
     elif how == "link":
         (folder / ".git").symlink_to(work / ".git")
     else:

@@ -137,6 +137,19 @@ def test_limits(chunkbench: Command, repository: Path) -> None:
     assert chunkbench(*_arguments(repository, *FOUR), "--budget", 1).code == 2
     priced = chunkbench(*_arguments(repository, *FOUR), "--price", 10, "--budget", 1, "--json").json
     assert all(each["cost"]["price"] == each["cost"]["tokens"] / 100_000 for each in priced["finalists"])
+    dearest = max(priced["finalists"], key=lambda each: each["cost"]["price"])
+    exactly = ("--price", 10, "--budget", repr(dearest["cost"]["price"]), "--json")
+    fates = {
+        each["spec"]: each["fate"] for each in chunkbench(*_arguments(repository, *FOUR), *exactly).json["candidates"]
+    }
+    assert fates[dearest["spec"]] != "over the limit"
+
+
+def test_two_that_meet_have_their_caveats(chunkbench: Command, repository: Path) -> None:
+    """What is said of one repository is said of it alone; one candidate is compared with nobody."""
+    two, one = (chunkbench(*_arguments(repository, *FOUR[:count]), "--json").json for count in (2, 1))
+    assert any("repository" in caveat for caveat in two["caveats"])
+    assert one["caveats"] == []
 
 
 @dataclass(frozen=True, kw_only=True)

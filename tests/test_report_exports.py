@@ -294,6 +294,26 @@ def test_a_column_of_amounts_is_shaded_over_a_fifth_of_its_best() -> None:
     assert overview(one, views(one)) is None
 
 
+def test_a_column_of_a_kind_has_the_queries_of_that_kind() -> None:
+    """Where every query of one kind is answered in full and no other is, its column has 100 and the other 0."""
+    plain = _run()
+    kinds = ["asked" if number % 3 else "other" for number in range(len(plain.queries))]
+    queries = tuple(dataclasses.replace(query, kind=kind) for query, kind in zip(plain.queries, kinds, strict=True))
+    full = np.array([float(kind == "asked") for kind in kinds])
+    cells = tuple(
+        dataclasses.replace(cell, scores=dict.fromkeys(cell.scores, full)) if cell.scores else cell
+        for cell in plain.cells
+    )
+    made = dataclasses.replace(plain, queries=queries, cells=cells)
+    table = overview(made, views(made))
+    assert table is not None
+    shown = {column.name: place for place, column in enumerate(table.columns) if column.group == "kind"}
+    assert set(shown) == {"asked", "other"}
+    for row in table.rows:
+        assert row.entries[shown["asked"]].value == pytest.approx(1.0)
+        assert row.entries[shown["other"]].value == pytest.approx(0.0)
+
+
 def test_a_chunker_that_is_missing_stands_behind_the_last_of_a_setting() -> None:
     """Two that are equal elsewhere are in the order of that, not of their names."""
     results = _run(retrievers=("dense", "bm25"))
