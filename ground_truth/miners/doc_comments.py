@@ -268,11 +268,8 @@ def _body(node: Node) -> Node | None:
     carrier = _carrier(node)
     value = carrier.child_by_field_name("value") or carrier.child_by_field_name("right") or carrier
     body = value.child_by_field_name("body")
-    if body is not None or node.type not in ("function_declaration", "assignment_statement", "Decl"):
+    if body is not None or node.type not in ("function_declaration", "Decl"):
         return body
-    if node.type == "assignment_statement":
-        node = node.named_children[-1].named_children[0] if node.named_children[-1].named_children else node
-        return node.child_by_field_name("body")
     return next((child for child in node.named_children if child.type in ("function_body", "Block")), None)
 
 
