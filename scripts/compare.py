@@ -104,7 +104,7 @@ def command(
     **options: Any,  # noqa: ANN401 - the keys of the experiment, as click read them
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, repositories, a folder of clones, or the embedded dataset."""
-    from evaluation.experiment.executors import Serial, make_executor
+    from evaluation.experiment.executors import Serial
     from evaluation.experiment.matching import match_sizes
     from evaluation.experiment.run import ExperimentShard, run_experiment
     from evaluation.experiment.session import Session
@@ -117,7 +117,7 @@ def command(
 
     asked = config_of(targets, annotations, options)
     set_verbosity(quiet=asked.run.quiet, verbose=asked.run.verbose)
-    executor = make_executor(asked.run.engine, asked.run.jobs)
+    executor = executor_of(asked)
     matched = match_sizes(Session.resolve(asked, usable_cache()), executor)
     session = matched.session
     config = session.config
@@ -159,6 +159,15 @@ def command(
     for cell in failed:
         click.echo(f"chunkbench: {' × '.join(cell.key)} failed: {cell.reason}", err=True)
     sys.exit(1 if failed else 0)
+
+
+def executor_of(config: ExperimentConfig) -> Executor:
+    """Return who does the work; workers end with the command, however that ends."""
+    from evaluation.experiment.executors import make_executor
+
+    executor = make_executor(config.run.engine, config.run.jobs)
+    click.get_current_context().call_on_close(executor.close)
+    return executor
 
 
 def _show_lexical_first(session: Session, executor: Executor) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,10 +92,9 @@ def command(
         config = load_config(file)
         # Beside the file, not where the scheduler happened to start: cron starts in the home folder.
         place = history or file.parent / Path((config.nightly or NightlyConfig()).history).expanduser()
-        with shown_progress() as progress:
-            workplace = Workplace(
-                usable_cache(), make_executor(engine or config.run.engine, jobs or config.run.jobs), progress
-            )
+        executor = make_executor(engine or config.run.engine, jobs or config.run.jobs)
+        with shown_progress() as progress, closing(executor):
+            workplace = Workplace(usable_cache(), executor, progress)
             night = run_night(config, History(place), workplace, now=datetime.now(UTC))
     except BaseException as error:
         # Whoever waits for the message must hear of this night too.

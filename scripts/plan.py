@@ -53,15 +53,14 @@ def command(
         click.echo(json.dumps(experiment_schema(), indent=2, ensure_ascii=False))
         return
     from evaluation.experiment import plan
-    from evaluation.experiment.executors import make_executor
     from evaluation.experiment.matching import match_sizes
     from evaluation.experiment.session import Session
     from evaluation.experiment.spread_work import spread_work
-    from scripts.compare import config_of
+    from scripts.compare import config_of, executor_of
     from scripts.progress import shown_progress
 
     config = config_of(targets, annotations, dict(options))
-    executor = make_executor(config.run.engine, config.run.jobs)
+    executor = executor_of(config)
     session = match_sizes(Session.resolve(config, cache_folder()), executor).session
     if explain:
         found = {
@@ -76,7 +75,6 @@ def command(
     probe = any(target.is_dir() for target in targets)
     with shown_progress() as progress, spread_work(session.store, executor):
         made = plan.make_plan(session, executor, progress=progress, probe=probe)
-    executor.close()
     if as_json:
         rows = [
             {**each.cell._asdict(), "chunks": each.chunks, "stages": dict(each.states), "reason": each.reason}

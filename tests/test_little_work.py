@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,19 @@ def test_a_changed_file_costs_no_workers_and_changes_the_answer_as_from_nothing(
         patched.setattr("evaluation.experiment.executors._start_pool", none_started)
         second = compare("kept", "second")
     assert second == compare("new", "third") != first
+
+
+@pytest.mark.parametrize("verb", [("compare", "--jobs", "2"), ("plan",)])
+def test_workers_end_with_a_run_that_fails_while_it_loads(
+    chunkbench: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
+) -> None:
+    """They have looked for queries and found none; left alone, they may end in a traceback of Python's own."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    root = tmp_path / "code"
+    root.mkdir()
+    for number in range(30):
+        (root / f"{number}.py").write_text(f"value_{number} = {number}\n", "utf-8")
+    done = chunkbench(*verb, root, "--retriever", "bm25")
+    assert (done.code, done.out) == (2, "")
+    assert "gives no queries" in done.err
+    assert multiprocessing.active_children() == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,9 +57,9 @@ def run_objects(
     chosen = {name: axis.specs for name, axis in spelled.items() if axis.specs}
     config = make_config({**options, **chosen, "run": {"engine": engine, "jobs": jobs}}, source="compare")
     plugins = {each.spec: each.plugin for each in objects}
-    executor = make_executor(engine, jobs)
-    matched = match_sizes(Session.resolve(config, usable_cache(), plugins=plugins), executor)
-    return run_experiment(matched.session, executor)
+    with closing(make_executor(engine, jobs)) as executor:
+        matched = match_sizes(Session.resolve(config, usable_cache(), plugins=plugins), executor)
+        return run_experiment(matched.session, executor)
 
 
 def check_local(objects: Iterable[Spelled], engine: str) -> None:
