@@ -233,6 +233,39 @@ def test_wrong_input_is_one_line(chunkbench: Command, repository: Path) -> None:
         cb.recommend(repository, seeds=1)
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, ("bm25", "")),
+        ({"retriever": "bm25:k1=0.9"}, ("bm25:k1=0.9", "")),
+        ({"embedder": "hashing:dimensions=16"}, ("hybrid", "hashing:dimensions=16")),
+        ({"embedder": "hashing:dimensions=16", "retriever": "dense"}, ("dense", "hashing:dimensions=16")),
+    ],
+)
+def test_what_is_named_searches(
+    monkeypatch: pytest.MonkeyPatch, repository: Path, tmp_path: Path, given: dict[str, str], expected: tuple[str, str]
+) -> None:
+    """Words alone without an embedder, both with one, or what is named; queries take some milliseconds."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    made = cb.recommend(repository, annotations=tmp_path / "gold.jsonl", candidates=FOUR[:2], **given)
+    assert (made.retriever, made.embedder) == expected
+    for each in made.finalists:
+        assert each.cost.query_p50_ms is not None
+        assert 0 < each.cost.query_p50_ms < 60_000
+
+
+def test_an_index_of_vectors_has_their_size(monkeypatch: pytest.MonkeyPatch, repository: Path, tmp_path: Path) -> None:
+    """Four bytes for each of 16 numbers of a chunk: whoever has more chunks than fit is over the limit."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    how = {"annotations": tmp_path / "gold.jsonl", "embedder": "hashing:dimensions=16", "retriever": "dense"}
+    plain = cb.recommend(repository, candidates=FOUR, **how)
+    chunks = {each.spec: each.chunks for each in plain.candidates if each.chunks}
+    limit = sorted(set(chunks.values()))[-2] * 64 / 1e6
+    limited = cb.recommend(repository, candidates=FOUR, max_index_mb=limit, **how)
+    over = {each.spec for each in limited.candidates if each.fate == "over the limit"}
+    assert over == {spec for spec, count in chunks.items() if count * 64 / 1e6 > limit} != set()
+
+
 def test_from_python(monkeypatch: pytest.MonkeyPatch, repository: Path, tmp_path: Path) -> None:
     """A recommendation prints itself, is plain values, and can be saved."""
     monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))

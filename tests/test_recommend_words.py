@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from test_recommend_page import _made
 
-from evaluation.recommend.types import CandidateRecord, Recommendation
+from evaluation.recommend.types import CandidateRecord, Cost, Current, Recommendation
 from evaluation.recommend.words import sentences
+from evaluation.statistics import compare_pairs
 
 
 def with_finalists(*specs: str, docstrings: int) -> Recommendation:
@@ -45,3 +48,22 @@ def test_one_is_worse_and_two_are(worse: int, said: str) -> None:
     made = _made("cast:size=600")
     lost = tuple(CandidateRecord(f"x{number}", "x", "worse", "worse", 1, 1.0, 1, 1, 1) for number in range(worse))
     assert any(said in each for each in sentences(replace(made, candidates=(*made.candidates, *lost))))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_change_gains_or_loses_with_its_own_bounds(order: tuple[int, int]) -> None:
+    """A loss is written as a positive amount, and its bounds are turned with it; low stands before high."""
+    rng = np.random.default_rng(1)
+    better = np.clip(rng.random(60) * 0.3 + 0.5, 0, 1)
+    scores = np.array([better, better - 0.2])[list(order)]
+    made = _made("cast:size=600")
+    (change,) = compare_pairs(scores, ["r"] * 60, names=["cast:size=600", "old"])
+    used = Current("old", made.finalists[0].mean, change, Cost(chunks=5, mean_nws=1.0, tokens=1))
+    (said,) = [each for each in sentences(replace(made, current=used)) if each.startswith("Changing")]
+    verb = "gains" if order == (0, 1) else "loses"
+    found = re.match(rf"Changing from old {verb} ([\d.]+) points \(([−\d.]+) … ([−\d.]+)\) and needs 100 % more", said)
+    assert found, said
+    gain, low, high = (float(part.replace("−", "-")) for part in found.groups())
+    assert gain == pytest.approx(100 * abs(change.difference), abs=0.06)
+    assert low <= gain <= high
+    assert (low > 0) is change.shown
