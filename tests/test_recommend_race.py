@@ -213,3 +213,11 @@ def test_a_round_may_ask_fewer_queries_than_choose() -> None:
     again = race(entrants, _oracle(scores, names, 40), Rules(margin=0.02), queries=queries, scouts=["c0"])
     assert again is not None
     assert set(again.finalists) == set(outcome.finalists), "unseen queries choose no finalist"
+
+
+@pytest.mark.parametrize("queries", [1, 2, 8])
+def test_nobody_without_a_score_is_recommended(queries: int) -> None:
+    """However cheap it is."""
+    scores = np.full((3, queries), 0.3)
+    scores[0], scores[1] = np.nan, 0.7
+    assert _run(scores, cut=0).recommended == "c1"

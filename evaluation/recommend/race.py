@@ -165,7 +165,8 @@ def _decide(rounds: Sequence[Round], here: Contest, texts: IndexedTexts) -> Outc
     best = [name for name in [*ranked, *names[len(ranked) :]] if name not in worse]
     lead = rules.scale.sign * final.means[ranked[0]]
     # One that is further behind would be hard to defend by its means, whatever explains them.
-    met = [name for name in ranked if name in best and not lead - rules.scale.sign * final.means[name] > rules.margin]
+    near = {name for name in ranked if lead - rules.scale.sign * final.means[name] <= rules.margin} | {ranked[0]}
+    met = [name for name in ranked if name in best and name in near]
     losses = dict(zip(names, believed.losses(len(names)), strict=True))
     limit = max(rules.margin, min(losses[name] for name in met) + rules.slack * rules.margin)
     good = [name for name in met if losses[name] <= limit]
