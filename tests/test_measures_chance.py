@@ -13,10 +13,10 @@ from chunkers.errors import UsageError
 from chunkers.sizes import Ruler
 from evaluation.measures import aggregate, evaluate, parse_measure, uncovered
 from evaluation.measures import ceiling as ceilings
-from evaluation.measures.arrivals import Arrivals
+from evaluation.measures.arrivals import Arrivals, _most
 from evaluation.measures.ceiling import ceiling
 from evaluation.measures.chance import chance, closed_form
-from evaluation.measures.random_rankings import simulated
+from evaluation.measures.random_rankings import _random_order, simulated
 from evaluation.types import Answer, Case, SearchSpace, TextCase, TextSpan
 
 IDS = ["a", "b", "c", "d", "e", "f"]
@@ -318,3 +318,30 @@ def test_chance_is_exact_for_any_number_of_chunks_with_gold() -> None:
     space = SearchSpace(np.array(chunks), {"tokens": np.full(len(chunks), 5)})
     case = Case("q", [], None, TextCase([], gold, {"tokens": [Ruler(np.arange(120))]}), space=space)
     assert chance(parse_measure("recall@60tok"), case) == pytest.approx(0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("budget", [40, 3_000, 700_000])
+def test_of_many_chunks_those_that_are_read_are_drawn_as_if_all_were_shuffled(budget: int) -> None:
+    """21,000 chunks of very different sizes: no more than the budget asks for, none twice, and none favoured."""
+    rng = np.random.default_rng(9)
+    costs = rng.choice([1, 2, 90], 21_000)
+    drawn = [_random_order(rng, costs, budget) for _ in range(400)]
+    shuffled = [rng.permutation(len(costs)) for _ in range(400)]
+    shuffled = [order[: int(np.searchsorted(np.cumsum(costs[order]), budget)) + 1] for order in shuffled]
+    for order in drawn:
+        assert len(np.unique(order)) == len(order)
+        read = costs[order].sum()
+        assert read >= budget > read - costs[order[-1]] or len(order) == len(costs)
+    for fact in (len, lambda order: costs[order[0]], lambda order: costs[order[-1]]):
+        one, other = (np.array([fact(order) for order in orders], dtype=float) for orders in (drawn, shuffled))
+        assert abs(one.mean() - other.mean()) <= 4 * math.sqrt((one.var() + other.var()) / 400) + 1e-9
+
+
+def test_a_number_that_never_arrives_is_not_counted() -> None:
+    """Of 1,000 chunks, at a time when one is expected, 40 have never arrived and ten may have; limits hold."""
+    exact = [math.comb(1000, number) * 0.001**number * 0.999 ** (1000 - number) for number in range(60)]
+    most = _most(1000, 0.001, 59)
+    assert max(exact[most + 1 :]) < 1e-30
+    assert exact[most] > 1e-40
+    assert [_most(1000, 0.001, limit) for limit in (0, 5)] == [0, 5]
+    assert _most(3, 0.9, 3) == 3

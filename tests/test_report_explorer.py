@@ -93,6 +93,19 @@ def test_the_fullest_data_that_fits_is_packed() -> None:
     assert max(len(hits) for cell in _unpacked(full.data)["settings"][0]["cells"] for hits in cell["hits"]) == 10
 
 
+def test_a_quick_look_leaves_out_nothing_that_would_have_fitted() -> None:
+    """Whatever the limit, the data are those that trying each way in turn finds; below all, the smallest."""
+    results = _run()
+    found = views(results)
+    sizes = []
+    for fill in _FILLS:
+        raw = json.dumps(explorer_data(results, found, fill), ensure_ascii=False, separators=(",", ":"))
+        sizes.append(len(base64.b64encode(gzip.compress(raw.encode(), 9, mtime=0))))
+    for limit in {size + more for size in sizes for more in (-1, 0)} | {1}:
+        first = next((size for size in sizes if size <= limit), sizes[-1])
+        assert len(pack(results, found, limit=limit).data) == first
+
+
 def test_the_data_of_a_setting_is_what_its_cells_hold() -> None:
     """Scores to four places and None where there is none; budget, scale and digits are those of the headline."""
     results = _run()

@@ -14,6 +14,8 @@ from functools import cached_property
 import numpy as np
 
 _NEGLIGIBLE = 1e-15
+_NEVER = 1e-30
+"""A probability that changes no digit of what it is added to."""
 _STABLE = 0.5
 """Up to this time a chunk can be divided out of the product without losing digits."""
 
@@ -61,7 +63,7 @@ class Arrivals:
         for size, count in zip(*(part.tolist() for part in np.unique(list(sizes), return_counts=True)), strict=True):
             if size == 0:
                 continue
-            shown = min(count, (self.budget - 1) // size)
+            shown = _most(count, float(self.times[-1]), min(count, (self.budget - 1) // size))
             last, reach = reach, min(self.budget, reach + shown * size)
             chances = _binomial(self.times, count, shown)
             before = table[:, :last].copy()
@@ -81,6 +83,14 @@ class Arrivals:
             if start:
                 part -= arrived * table[:, start - size : start - size + part.shape[1]]
             part /= 1 - arrived
+
+
+def _most(count: int, time: float, limit: int) -> int:
+    """Return how many of ``count`` chunks may have arrived by a time, up to a limit; more never do (Chernoff)."""
+    expected = count * time
+    number = np.arange(1, limit + 1)
+    never = (number > expected) & (number * np.log(expected / number) + number - expected < np.log(_NEVER))
+    return int(never.argmax()) if never.any() else limit
 
 
 def _binomial(times: np.ndarray, count: int, most: int) -> np.ndarray:

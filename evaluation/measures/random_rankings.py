@@ -22,6 +22,8 @@ from evaluation.types import Case, SearchSpace, TextSpan
 
 DRAWS = 400
 """Random rankings where there is no exact form."""
+_SHUFFLED = 20_000
+"""Chunks up to which a random order is one of all; of more, only as many are drawn as are read."""
 
 T = TypeVar("T")
 
@@ -73,15 +75,26 @@ def _of_text(measure: CurveMeasure, space: SearchSpace, draws: int, seed: int) -
 
     def draw() -> _Rankings:
         rng, costs = np.random.default_rng(seed), space.costs(unit)
-        drawn = []
-        for _ in range(draws):
-            order = rng.permutation(len(space))
-            # Text that was read before is free: only what no chunk before it can have shown surely spends the budget.
-            spent = np.cumsum(costs[order]) / space.folds
-            drawn.append(order[: int(np.searchsorted(spent, budget)) + 1].copy())
-        return _Rankings(drawn)
+        # Text that was read before is free: only what no chunk before it can have shown surely spends the budget.
+        return _Rankings([_random_order(rng, costs, budget * space.folds) for _ in range(draws)])
 
     return _once(space, ("orders", unit, budget, draws, seed), draw)
+
+
+def _random_order(rng: np.random.Generator, costs: np.ndarray, budget: int) -> np.ndarray:
+    """Return the beginning of a random order of all chunks: those up to the one that spends the budget."""
+    if len(costs) <= _SHUFFLED or costs.sum() < budget:
+        order = rng.permutation(len(costs))
+    else:
+        order = _distinct(rng.integers(len(costs), size=64))
+        while costs[order].sum() < budget:
+            order = _distinct(np.concatenate((order, rng.integers(len(costs), size=8 * len(order)))))
+    return order[: int(np.searchsorted(np.cumsum(costs[order]), budget)) + 1].copy()
+
+
+def _distinct(drawn: np.ndarray) -> np.ndarray:
+    """Return what was drawn without repetitions: of independent draws, a random order."""
+    return np.asarray(drawn[np.sort(np.unique(drawn, return_index=True)[1])])
 
 
 def _of_ids(measure: Measure, space: SearchSpace, judged: int, draws: int, seed: int) -> _Rankings:
