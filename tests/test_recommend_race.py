@@ -72,6 +72,53 @@ def test_there_is_always_an_answer(seed: int, rows: int, queries: int, rounding:
     assert str(_run(scores, cut)) == str(outcome)
 
 
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10_000),
+    rows=st.integers(1, 12),
+    queries=st.integers(1, 200),
+    world=st.tuples(st.sampled_from([0.0, 0.02, 0.1]), st.sampled_from([0.0, 0.03, 0.3]), st.sampled_from([0.0, 0.1])),
+)
+def test_the_risk_and_those_that_may_be_best_agree(
+    seed: int, rows: int, queries: int, world: tuple[float, float, float]
+) -> None:
+    """Whoever may be best may be better than the recommended one, or scored the same; without a risk nobody may."""
+    rng, (spread, noise, unknown) = np.random.default_rng(seed), world
+    shared = rng.random(queries) * 0.4 + 0.3
+    scores = shared + rng.normal(0, spread, rows)[:, None] + rng.normal(0, noise, (rows, queries))
+    scores = np.where(rng.random(scores.shape) < unknown, np.nan, scores.clip(0, 1))
+    outcome = _run(scores, queries // 2 if rows > 6 and queries > 7 else 0)
+    recommended = outcome.beliefs[outcome.recommended]
+    same = [f"c{k}" for k, row in enumerate(scores) if np.array_equal(row, _row(scores, outcome), equal_nan=True)]
+    assert {outcome.recommended, *outcome.equals} == set(same) & set(outcome.finalists)
+    others = set(outcome.may_be_best) - {outcome.recommended, *outcome.equals}
+    assert all(outcome.beliefs[name].advantage > 0 for name in others)
+    assert recommended.risk >= max([0.0, *(outcome.beliefs[name].advantage for name in others)])
+    if recommended.risk == 0:
+        assert not others
+
+
+def _row(scores: np.ndarray, outcome: Outcome) -> np.ndarray:
+    return np.asarray(scores[int(outcome.recommended[1:])])
+
+
+def test_one_that_tests_cannot_exclude_and_beliefs_do_is_not_among_the_best() -> None:
+    """Twenty queries are few for a test; where nobody is better by the stated risk, nobody else may be best."""
+    rng = np.random.default_rng(3)
+    scores = np.array([0.6, 0.45])[:, None] + rng.uniform(-0.14, 0.14, (2, 20))
+    outcome = _run(scores, 0)
+    assert outcome.beliefs["c0"].risk == 0
+    assert outcome.may_be_best == ("c0",)
+
+
+def test_those_that_score_the_same_may_all_be_best() -> None:
+    """Whatever their families make one believe."""
+    same = np.tile(np.random.default_rng(7).random(80), (3, 1))
+    outcome = _run(np.concatenate([same, same[:1] - 0.2]).clip(0, 1), 0)
+    assert (outcome.recommended, outcome.equals) == ("c0", ("c1", "c2"))
+    assert set(outcome.may_be_best) == {"c0", "c1", "c2"}
+
+
 @pytest.mark.parametrize("rows", [12, 40, 60])
 def test_texts_are_within_the_share(rows: int) -> None:
     """No more than 40 % of all texts are indexed, and what is left of them is used."""

@@ -5,12 +5,15 @@ changes is small then, and is learned from those measured on both. Those that ma
 too, a few at a time, until the texts that may be indexed are, or no other is likely. These finalists have two means:
 that of the queries that had no part in choosing them is not flattered, and that of all queries decides.
 
-Two things are said of those that are left. Who may be best is a matter of tests: if b is the truly best, its advantages
-over all others are one family of comparisons in the final and another among passages, half of the error of 5 % for
-each, so that b is excluded in 5 % at most. Who is recommended is a matter of belief (`beliefs`), among those whose mean
-is within the margin of the leader's: in 95 of 100 draws of all true means together, no candidate is better by more than
-its loss. The stated risk is that loss or, where it is more, what b may be better by if it is unlike all others: its own
-one-sided bound, whatever its family and size say.
+Three things are said of those that are left. Who is shown to be worse is a matter of tests: if b is the truly best, its
+advantages over all others are one family of comparisons in the final and another among passages, half of the error of
+5 % for each, so that b is excluded in 5 % at most. Who is recommended is a matter of belief (`beliefs`), among those
+whose mean is within the margin of the leader's: in 95 of 100 draws of all true means together, no candidate is better
+by more than its loss. The stated risk is that loss or, where it is more, what b may be better by if it is unlike all
+others: its own one-sided bound, whatever its family and size say.
+
+Set and risk agree: who may be best is whoever no test shows to be worse and whose bound over the recommended one is
+above 0. Only one that scored the same on every query may be best whatever is believed of it.
 """
 
 from __future__ import annotations
@@ -73,7 +76,9 @@ class Outcome(NamedTuple):
     finalists: tuple[str, ...]
     """Best mean over all queries first: the first one is the leader."""
     may_be_best: tuple[str, ...]
-    """Every candidate that no other is shown to be better than: finalists first, then those that left."""
+    """Everyone who is not shown to be worse and may be better than the recommended one: finalists first."""
+    equals: tuple[str, ...]
+    """The other finalists that scored the same as the recommended one on every query."""
     beliefs: Mapping[str, Belief]
     embedded: int
     """Distinct texts that were indexed."""
@@ -162,11 +167,10 @@ def _decide(rounds: Sequence[Round], here: Contest, texts: IndexedTexts) -> Outc
     worse = _worse(scored, final.scored, ranked, here)
     believed = here.believed(scored, final.scored, np.ones(len(final.scored.clusters), dtype=bool), draws=_DRAWS)
     names, draws = believed.names, believed.draws
-    best = [name for name in [*ranked, *names[len(ranked) :]] if name not in worse]
     lead = rules.scale.sign * final.means[ranked[0]]
     # One that is further behind would be hard to defend by its means, whatever explains them.
     near = {name for name in ranked if lead - rules.scale.sign * final.means[name] <= rules.margin} | {ranked[0]}
-    met = [name for name in ranked if name in best and name in near]
+    met = [name for name in ranked if name in near and name not in worse]
     losses = dict(zip(names, believed.losses(len(names)), strict=True))
     limit = max(rules.margin, min(losses[name] for name in met) + rules.slack * rules.margin)
     good = [name for name in met if losses[name] <= limit]
@@ -180,9 +184,22 @@ def _decide(rounds: Sequence[Round], here: Contest, texts: IndexedTexts) -> Outc
         strict=True,
     )
     beliefs = {name: Belief(*map(float, each)) for name, each in zip(names, found, strict=True)}
+    equals = _equals(final.scored, recommended)
+    beaten = [name for name in names if beliefs[name].advantage <= 0 and name not in (recommended, *equals)]
+    worse = dict.fromkeys(beaten, recommended) | worse
+    best = [name for name in [*ranked, *names[len(ranked) :]] if name not in worse]
     done = rounds[:-1] and [rounds[0]._replace(left=_left(rounds[0], ranked, worse, here))]
     embedded = int(texts.indexed.sum())
-    return Outcome((*done, final), recommended, tuple(ranked), tuple(best), beliefs, embedded, texts.grid)
+    return Outcome(
+        (*done, final), recommended, tuple(ranked), tuple(best), tuple(equals), beliefs, embedded, texts.grid
+    )
+
+
+def _equals(scored: Scored, name: str) -> list[str]:
+    """Return the others that scored the same as this one on every query."""
+    row = scored.values[list(scored.names).index(name)]
+    same = ((scored.values == row) | (np.isnan(scored.values) & np.isnan(row))).all(axis=1)
+    return [other for other, equal in zip(scored.names, same.tolist(), strict=True) if equal and other != name]
 
 
 def _worse(scored: Scored | None, final: Scored, ranked: Sequence[str], here: Contest) -> dict[str, str]:
