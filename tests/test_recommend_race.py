@@ -96,6 +96,9 @@ def test_the_risk_and_those_that_may_be_best_agree(
     assert recommended.risk >= max([0.0, *(outcome.beliefs[name].advantage for name in others)])
     if recommended.risk == 0:
         assert not others
+    if rows == 2 and recommended.risk > 0:
+        (other,) = {"c0", "c1"} - {outcome.recommended}
+        assert outcome.beliefs[other].advantage == pytest.approx(recommended.risk), "there is nobody else"
 
 
 def _row(scores: np.ndarray, outcome: Outcome) -> np.ndarray:

@@ -94,6 +94,13 @@ class Believed(NamedTuple):
         np.fill_diagonal(above, 0.0)
         return np.asarray(np.clip(above, 0.0, self.width))
 
+    def better_by(self, name: str) -> np.ndarray:
+        """Return what everyone may be better by than this one (95 %): the larger of what is drawn and its own bound."""
+        row = list(self.names).index(name)
+        return np.asarray(
+            np.maximum(self.advantages()[:, row], np.minimum(_quantile(self.draws - self.draws[row]), self.width))
+        )
+
     def risks(self, rivals: int) -> np.ndarray:
         """Return for everyone what none of the first so many is better by (95 %): the larger of the two."""
         return np.asarray(

@@ -12,8 +12,8 @@ whose mean is within the margin of the leader's: in 95 of 100 draws of all true 
 by more than its loss. The stated risk is that loss or, where it is more, what b may be better by if it is unlike all
 others: its own one-sided bound, whatever its family and size say.
 
-Set and risk agree: who may be best is whoever no test shows to be worse and whose bound over the recommended one is
-above 0. Only one that scored the same on every query may be best whatever is believed of it.
+Set and risk agree: whoever may be best is not shown to be worse by a test, and is better than the recommended one in
+one draw of twenty or by its own bound. One that scored the same on every query may be best whatever is believed of it.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _decide(rounds: Sequence[Round], here: Contest, texts: IndexedTexts) -> Outc
         losses.values(),
         believed.risks(len(names)),
         believed.risks(len(ranked)),
-        believed.advantages()[:, list(names).index(recommended)],
+        believed.better_by(recommended),
         strict=True,
     )
     beliefs = {name: Belief(*map(float, each)) for name, each in zip(names, found, strict=True)}
