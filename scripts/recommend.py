@@ -82,7 +82,7 @@ def command(*, as_json: bool, out: Path | None, **asked: Any) -> None:  # noqa: 
         show(made)
     for spec, reason in made.failed.items():
         click.echo(f"chunkbench: {spec} failed: {reason}", err=True)
-    sys.exit(1 if made.failed else 0)
+    sys.exit(1 if made.failed or (made.current and made.current.failed) else 0)
 
 
 def _made(asked: dict[str, Any]) -> Recommendation:

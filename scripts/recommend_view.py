@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evaluation.recommend.page import finalists_table
+from evaluation.recommend.page import final_caption, finalists_table
 from evaluation.recommend.paste import snippets
 from evaluation.recommend.words import sentences
 from evaluation.report.fitting import that_fit
@@ -31,10 +31,7 @@ def show(made: Recommendation) -> None:
     names = [_SHORT.get(name, name) for name in found.header]
     kept = that_fit(names, lambda some: _table(found, some), output.width)
     output.print()
-    output.print(
-        f"The final, {made.measure}: means of all queries, which decide, and of unseen ones, which did not choose the "
-        "finalists; risk: what another finalist may be better by (95 %)"
-    )
+    output.print(f"The final, {final_caption(made)}")
     output.print(_table(found, kept))
     if left_out := names[len(kept) :]:
         output.print(f"Not shown, for want of width: {', '.join(left_out)} (in --json, and in the page of --out).")

@@ -121,7 +121,7 @@ def test_what_is_lost_doubled_failed_or_fallen_back_is_counted(build: Build) -> 
 
 def test_a_chunker_that_fails_on_every_file_is_no_chunker(build: Build) -> None:
     """The error counts the files and gives the first one's reason."""
-    with pytest.raises(UsageError, match=r"failed on each of the 1 files; on r/bad.py: ValueError: bad file"):
+    with pytest.raises(UsageError, match=r"failed on the only file; on r/bad.py: ValueError: bad file"):
         build({"r": {"bad.py": "x"}}, Careless())
 
 

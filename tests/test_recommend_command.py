@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ import pytest
 from conftest import Command
 
 import chunkbench as cb
+from ground_truth.datasets.mined import MinedRepository
 from indexing.encoders.hashing import Hashing
 from indexing.types import Vectors
 
@@ -20,6 +22,8 @@ EIGHT = [*FOUR, "fixed-lines:lines=3", "fixed-lines:lines=13", "recursive:size=1
 FAILING = """
 from dataclasses import dataclass
 from typing import ClassVar
+
+from chunkers.types import Piece
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +34,18 @@ class Failing:
 
     def split(self, source):
         raise RuntimeError("cannot cut")
+
+
+class Nothing(Failing):
+    def split(self, source):
+        return []
+
+
+class Some(Failing):
+    def split(self, source):
+        if source.path == "apple.py":
+            raise RuntimeError("cannot cut")
+        return [Piece(0, len(source.data))]
 """
 
 
@@ -74,7 +90,7 @@ def test_the_finalists_fit_the_terminal(
 ) -> None:
     """Columns are whole or not there, and those that are not are named."""
     monkeypatch.setenv("COLUMNS", str(width))
-    out = chunkbench(*_arguments(repository, *FOUR)).out
+    out = chunkbench(*_arguments(repository, *EIGHT)).out
     head, row = out[out.index("\nfinalist  ") :].splitlines()[1:3]
     names = ["all", "unseen", "95 %", "best?", "risk", "chunks", "nws", "tokens", "MB", "ms p50", "p95"]
     there = [name for name in names if f" {name} " in f"{head} "]
@@ -132,7 +148,7 @@ def test_limits(chunkbench: Command, repository: Path) -> None:
     assert found["recommended"] not in over
     impossible = chunkbench(*_arguments(repository, *FOUR), "--max-chunks", 3)
     assert (impossible.code, impossible.out) == (2, "")
-    assert "fewest chunks is whole-file: 8 chunks, and the limit is 3" in impossible.err
+    assert "the nearest is whole-file with 8 chunks (the limit is 3). Raise the limit, or name larger" in impossible.err
     assert chunkbench(*_arguments(repository, *FOUR), "--max-index-mb", 0.000001).code == 2
     assert chunkbench(*_arguments(repository, *FOUR), "--budget", 1).code == 2
     priced = chunkbench(*_arguments(repository, *FOUR), "--price", 10, "--budget", 1, "--json").json
@@ -217,6 +233,103 @@ def test_failing_candidates_are_counted(chunkbench: Command, repository: Path, t
     nobody = chunkbench(*_arguments(repository, failing))
     assert (nobody.code, nobody.out) == (1, "")
     assert "cannot cut" in nobody.err
+
+
+def test_without_chunks_nothing_can_be_found(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """A chunker that makes none has failed, whoever names it and however many others there are."""
+    (tmp_path / "failing.py").write_text(FAILING)
+    nothing, failing = (f"{tmp_path / 'failing.py'}:{name}" for name in ("Nothing", "Failing"))
+    reason = "it makes no chunks of 8 files, so that nothing can be found with it"
+    alone = chunkbench(*_arguments(repository, nothing))
+    assert (alone.code, alone.out) == (1, "")
+    assert alone.err == f"chunkbench: the only candidate failed; {nothing}: {reason}\n"
+    both = chunkbench(*_arguments(repository, nothing, failing))
+    assert (both.code, both.out) == (1, "")
+    assert both.err.startswith("chunkbench: both candidates failed; ")
+    found = chunkbench(*_arguments(repository, nothing, "cast:size=300"), "--json")
+    assert found.code == 1
+    assert (found.json["recommended"], found.json["failed"]) == ("cast:size=300", {nothing: reason})
+    assert "the only one left of 2 candidates" in found.json["sentences"][0]
+    used = chunkbench(*_arguments(repository, *FOUR[:2]), "--current", nothing, "--json")
+    assert (used.code, used.json["failed"], used.json["current"]["failed"]) == (1, {}, reason)
+
+
+def test_a_current_chunker_that_fails_is_no_candidate(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """Its reason is said once, and the exit code is that of a failure."""
+    (tmp_path / "failing.py").write_text(FAILING)
+    done = chunkbench(*_arguments(repository, *FOUR[:2]), "--current", f"{tmp_path / 'failing.py'}:Failing")
+    assert done.code == 1
+    assert (done.out + done.err).count("cannot cut") == 1
+    assert "candidate failed" not in " ".join(done.out.split())
+
+
+def test_files_that_cannot_be_cut_are_named(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """In a caution where their chunker is recommended, and beside every candidate that failed on some."""
+    (tmp_path / "failing.py").write_text(FAILING)
+    some = f"{tmp_path / 'failing.py'}:Some"
+    words = "failed on 1 file: code/apple.py (RuntimeError: cannot cut)"
+    alone = chunkbench(*_arguments(repository, some), "--json")
+    assert alone.code == 0
+    assert f"Caution: it {words}; nothing can be found there." in alone.json["sentences"]
+    found = chunkbench(*_arguments(repository, some, "fixed-lines:lines=5"), "--json").json
+    reasons = {each["spec"]: each["reason"] for each in found["candidates"]}
+    assert reasons == {some: f"measured on all text; {words}", "fixed-lines:lines=5": "measured on all text"}
+
+
+def test_a_current_chunker_that_cuts_alike_changes_nothing(chunkbench: Command, repository: Path) -> None:
+    """Another name for the same chunks gains and loses nothing."""
+    found = chunkbench(*_arguments(repository, "fixed-lines:lines=9000"), "--current", "whole-file", "--json").json
+    said = "Changing from whole-file changes nothing: it cuts this code exactly as fixed-lines:lines=9000 does."
+    assert said in found["sentences"]
+    assert found["current"]["gain"] is None
+    assert found["current"]["mean"] is not None
+
+
+def test_what_helps_depends_on_the_limit(chunkbench: Command, repository: Path) -> None:
+    """Larger chunks for fewer of them; for a budget they hardly help. Small amounts are told apart."""
+    chunks = chunkbench(*_arguments(repository, *FOUR), "--max-chunks", 3).err
+    index = chunkbench(*_arguments(repository, *FOUR), "--max-index-mb", 0.000001).err
+    price = chunkbench(*_arguments(repository, *FOUR), "--price", 0.02, "--budget", 0.00001).err
+    assert all("larger chunks" in err and "cheaper" not in err for err in (chunks, index))
+    assert "(the limit is 0.000001)" in index
+    assert "cheaper embedder" in price
+    assert "larger chunks" not in price
+    assert "(the limit is 0.00001)" in price
+    every = chunkbench(
+        *_arguments(repository, *FOUR), "--max-chunks", 3, "--price", 0.02, "--budget", 0.00001, "--max-index-mb", 1e-6
+    ).err
+    assert every.count("the limit is") == 3
+    assert "Raise the limits, or name larger chunks with --candidates; take a cheaper embedder" in every
+    assert every.count("larger chunks") == every.count("\n") == 1
+
+
+def test_a_history_is_advised_where_there_is_one(repository: Path, tmp_path: Path) -> None:
+    """Not for a folder that is no clone, nor for one without a second commit, nor where commits ask already."""
+
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        subprocess.run(["git", "-C", str(repository), *who, *arguments], check=True, capture_output=True)
+
+    mined = MinedRepository(root=str(repository))
+    assert not mined.has_more_history()
+    git("init", "-q")
+    assert not mined.has_more_history()
+    git("add", ".")
+    git("commit", "-qm", "First")
+    assert not mined.has_more_history()
+    git("commit", "-qm", "Second", "--allow-empty")
+    assert mined.has_more_history()
+    assert not replace(mined, kind="commits").has_more_history()
+    (tmp_path / "plain").mkdir()
+    assert not replace(mined, root=f"{repository};{tmp_path / 'plain'}").has_more_history()
+
+
+def test_a_larger_limit_is_advised_where_there_is_one(chunkbench: Command, repository: Path) -> None:
+    """Queries that the user left out are the cheapest to have."""
+    for more, advised in ((("--limit", 2), True), ((), False)):
+        found = chunkbench(*_arguments(repository, *FOUR), *more, "--json").json
+        (said,) = [said for said in found["sentences"] if said.startswith("There is too little data")]
+        assert ("a larger --limit" in said) is advised
 
 
 def test_wrong_input_is_one_line(chunkbench: Command, repository: Path) -> None:

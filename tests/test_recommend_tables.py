@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from test_recommend_page import _made
 
-from evaluation.recommend.page import _figures, cost_columns, finalists_table
+from evaluation.recommend.page import _figures, cost_columns, final_caption, finalists_table
 from evaluation.recommend.types import CandidateRecord, Cost, Current
 from evaluation.statistics import Interval, compare_pairs
 
@@ -56,5 +56,30 @@ def test_columns_of_cost_are_those_that_apply() -> None:
     assert "price" not in plain
     assert cost_columns(replace(made, embedder="minilm"), cost)["min to embed"] == "2.0"
     priced = replace(made, price=1.0)
-    assert cost_columns(priced, cost)["price"] == "0.0500"
-    assert cost_columns(priced, replace(cost, price=0.1))["price"] == "0.10"
+    prices = (12.345, 0.1, 0.05, 0.0123, 0.0000047, 0.0)
+    found = [cost_columns(priced, replace(cost, price=price))["price"] for price in prices]
+    assert found == ["12.35", "0.10", "0.0500", "0.0123", "0.0000047", "0.0000"]
+    sizes = [cost_columns(made, replace(cost, index_mb=size))["index MB"] for size in (1.25, 0.6, 0.04, None)]
+    assert sizes == ["1.2", "0.6", "0.040", "–"]
+
+
+def test_without_a_round_there_is_one_mean() -> None:
+    """Of all queries, with its interval; the caption speaks of unseen ones only where there are some."""
+    made = _made("a")
+    assert finalists_table(made).header[1:4] == ["all queries", "unseen queries", "95 % interval"]
+    assert "unseen" in final_caption(made)
+    alone = replace(made, rounds=made.rounds[1:])
+    table = finalists_table(alone)
+    assert table.header[1:3] == ["all queries", "95 % interval"]
+    assert table.rows[0][1:5] == ["50.0", "40.0 … 60.0", "yes", "–"]
+    assert "unseen" not in final_caption(alone)
+
+
+def test_a_risk_is_that_of_others_and_not_rounded_to_none() -> None:
+    """Alone, a finalist risks nothing that could be named."""
+    made = _made("a")
+    (first,) = made.finalists
+    risks = (0.0, 0.0004, 0.0123)
+    several = replace(made, finalists=tuple(replace(first, final_risk=risk) for risk in risks))
+    assert [row[5] for row in finalists_table(several).rows] == ["0.0", "< 0.1", "1.2"]
+    assert finalists_table(made).rows[0][5] == "–"

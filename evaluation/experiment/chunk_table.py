@@ -192,7 +192,8 @@ def join_parts(parts: Sequence[ChunkPart]) -> ChunkTable:
     failed = {name: reason for part in parts for name, reason in part.failed.items()}
     if failed and len(failed) == len(files):
         name, reason = next(iter(failed.items()))
-        raise UsageError(f"the chunker failed on each of the {len(files)} files; on {name}: {reason}")
+        every = "the only file" if len(files) == 1 else f"each of the {len(files):,} files"
+        raise UsageError(f"the chunker failed on {every}; on {name}: {reason}")
     counts = np.concatenate([np.zeros(0, dtype=np.int64), *(part.counts for part in parts)])
     rows = np.concatenate([np.zeros((0, len(_ROWS)), np.int64), *(part.rows for part in parts)])
     columns = {"file": np.repeat(np.arange(len(files), dtype=np.int32), counts)}

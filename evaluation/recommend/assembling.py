@@ -10,18 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chunkers.sizes import nws
+from evaluation.experiment import stages
+from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.session import Session
 from evaluation.measures import Measure
 from evaluation.recommend.bounds import Scored
 from evaluation.recommend.candidates import Candidate
 from evaluation.recommend.costs import cost_of
-from evaluation.recommend.field import Field
+from evaluation.recommend.field import Field, no_chunks
 from evaluation.recommend.measuring import Measuring
 from evaluation.recommend.paste import Code
 from evaluation.recommend.race import Left, Outcome
 from evaluation.recommend.types import CandidateRecord, Current, Fate, Finalist, Limits, Recommendation, RoundFacts
 from evaluation.results.comparisons import margin_of, statistics_options
 from evaluation.statistics import Interval, best_set, compare_pairs, mean_interval
+from ground_truth.datasets.mined import MinedRepository
 from ground_truth.types import Dataset
 
 _LOOKED_AT = 5_000_000
@@ -62,10 +65,12 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
             risk=outcome.beliefs[name].risk,
             final_risk=outcome.beliefs[name].final_risk,
             cost=cost_of(searched, name, race.limits),
+            same=name in outcome.equals,
         )
         for name in outcome.finalists
     )
-    failed = {spec: out.reason for spec, out in race.field.out.items() if out.fate == "failed"}
+    records = tuple(_records(race))
+    failed = {each.spec: each.reason for each in records if each.fate == "failed"}
     return Recommendation(
         dataset=config.datasets[0],
         measure=config.headline,
@@ -75,11 +80,11 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
         margin=_margin(session),
         recommended=outcome.recommended,
         leader=outcome.finalists[0],
-        may_be_best=outcome.may_be_best,
+        may_be_best=tuple(name for name in outcome.may_be_best if name not in failed),
         risk=outcome.beliefs[outcome.recommended].risk,
         loss=outcome.beliefs[outcome.recommended].loss,
         finalists=finalists,
-        candidates=tuple(_records(race)),
+        candidates=records,
         rounds=tuple(_rounds(race)),
         embedded_texts=outcome.embedded,
         grid_texts=outcome.grid,
@@ -89,12 +94,24 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
         detectable=None if np.isnan(best.detectable) else best.detectable,
         caveats=best.caveats if len(final.names) > 1 else (),
         mined=dataset.mined,
+        history=_history(session.loader(config.datasets[0])),
+        limited=config.limit is not None and len(dataset.queries) >= config.limit,
+        uncut=race.field.runners[outcome.recommended].uncut,
         repositories=len({query.cluster for query in dataset.queries}),
         queries=len(dataset.queries),
         docstring_queries=sum(query.kind == "docstrings" for query in dataset.queries),
-        failed=failed | race.measuring.failed,
+        failed=failed,
         code=_code(dataset),
     )
+
+
+def _history(loader: object) -> bool:
+    """Return whether there are commits to mine queries from, beside those that there are."""
+    return isinstance(loader, MinedRepository) and loader.has_more_history()
+
+
+def _table(race: Finished, spec: str) -> ChunkTable:
+    return stages.chunk(race.session, race.session.config.datasets[0], spec)
 
 
 def _code(dataset: Dataset) -> Code:
@@ -158,7 +175,8 @@ def _records(race: Finished) -> Iterator[CandidateRecord]:
             yield replace(record, fate="failed", reason=race.measuring.failed[spec], may_be_best=False)
             continue
         left = rounds[-1].left.get(spec)
-        yield record if left is None else _with_reason(record, left)
+        found = record if left is None else _with_reason(record, left)
+        yield replace(found, reason=f"{found.reason}; failed on {runner.uncut}") if runner.uncut else found
 
 
 def _advantage(outcome: Outcome, spec: str) -> float | None:
@@ -198,8 +216,11 @@ def _current(race: Finished) -> Current:
         final = final.with_rows(race.measuring(last, [spec]).on(~race.measuring.queries.choosing))
     if spec not in final.names:
         return Current(spec, None, None, None, race.measuring.failed[spec])
+    if empty := no_chunks(_table(race, spec)):
+        return Current(spec, None, None, None, empty)
     change = None
-    if spec != race.outcome.recommended:
+    cuts, others = (_table(race, each).facts.fingerprint for each in (spec, race.outcome.recommended))
+    if cuts != others:
         options = _options(session)
         found = compare_pairs(
             final.values, final.clusters, names=list(final.names), family=spec, margin=_margin(session), **options

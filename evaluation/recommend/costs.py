@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from evaluation.experiment import stages
+from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
+from evaluation.experiment.row_places import RowPlaces
 from evaluation.experiment.session import Session
-from evaluation.recommend.field import index_mb
+from evaluation.experiment.visible_chunks import searchable_rows
 from evaluation.recommend.texts import index_tokens
 from evaluation.recommend.types import Cost, Limits
+from indexing.types import SearchSpace
 
 
 def cost_of(final: Session, spec: str, limits: Limits) -> Cost:
@@ -30,3 +37,28 @@ def cost_of(final: Session, spec: str, limits: Limits) -> Cost:
 
 def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else 1000 * seconds
+
+
+def index_mb(session: Session, table: ChunkTable) -> float:
+    """Return the size of the indexes of all repositories: what is kept to answer queries, without the texts.
+
+    A vector takes the same room whatever its values are, so that nothing has to be embedded to know it.
+    """
+    config = session.config
+    loaded, retriever = session.dataset(config.datasets[0]), session.retriever(config.retrievers[0])
+    width = _dimensions(session) if retriever.uses_vectors else 0
+    prepare: Any = getattr(retriever, "prepare", None)
+    total = 0
+    for rows in searchable_rows(loaded, table).values():
+        if prepare is None:
+            total += 4 * width * len(rows)
+            continue
+        vectors = np.full((len(rows), width), 1 / max(width, 1) ** 0.5, dtype=np.float32) if width else None
+        space = SearchSpace(ChunkTexts(table, rows, loaded), vectors, RowPlaces(table, rows))
+        total += prepare(space).bytes
+    return total / 1e6
+
+
+def _dimensions(session: Session) -> int:
+    encoder = session.encoder(session.config.embedders[0])
+    return int(session.embeddings.embed(encoder, ["width"], kind="query").shape[1])

@@ -18,6 +18,7 @@ from evaluation.recommend.bounds import Scored
 from evaluation.recommend.estimating import Queries
 from evaluation.recommend.sampling import Division, Part, PartLoader, asking
 from evaluation.recommend.within import Within
+from evaluation.report.formats import plural
 from ground_truth.datasets.in_memory import InMemory
 
 
@@ -55,8 +56,7 @@ class Measuring:
         queries = session.dataset(session.config.datasets[0]).dataset.queries
         if names:
             what = "all text" if number == self.last else "passages"
-            said = f"{len(names)} {'candidate' if len(names) == 1 else 'candidates'}, {len(queries):,} queries"
-            self.say(f"{what}: {said}")
+            self.say(f"{what}: {plural(len(names), 'candidate')}, {plural(len(queries), 'query')}")
         broken = make_scores(session, session.cells, self.executor, self.progress) if names else {}
         cells = dict(zip(names, session.cells, strict=True)) if names else {}
         self.failed |= {name: broken[cell] for name, cell in cells.items() if cell in broken}

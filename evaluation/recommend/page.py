@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from evaluation.recommend.paste import snippets
-from evaluation.recommend.types import CandidateRecord, Cost, Recommendation
+from evaluation.recommend.types import CandidateRecord, Cost, Finalist, Recommendation
 from evaluation.recommend.words import sentences
 from evaluation.report.figures.families import families
 from evaluation.report.figures.frontier import cost_figure, frontier
 from evaluation.report.figures.marks import Mark, marks
 from evaluation.report.figures.plane import Point
-from evaluation.report.formats import lower_is_better, number, plural, scale, score, span
+from evaluation.report.formats import at_most, lower_is_better, number, plural, scale, score, span
 from evaluation.report.glossary import Glossary
 from evaluation.report.page import dressing, template
 from evaluation.report.sections import Figure
@@ -32,6 +33,7 @@ def recommendation_page(made: Recommendation) -> str:
         sentences=sentences(made),
         facts=_facts(made),
         finalists=finalists_table(made),
+        caption=final_caption(made),
         figures=_figures(made),
         left=_left_table(made),
         rounds=_rounds_table(made),
@@ -49,27 +51,51 @@ def _facts(made: Recommendation) -> str:
 def cost_columns(made: Recommendation, cost: Cost) -> dict[str, str]:
     """Return column → value of what a finalist costs; columns that do not apply are left out."""
     shown = {"chunks": f"{cost.chunks:,}", "nws": f"{cost.mean_nws:,.0f}", "tokens": f"{cost.tokens:,}"}
-    shown["index MB"] = number(cost.index_mb)
+    shown["index MB"] = _small(cost.index_mb)
     if made.embedder:
-        shown["min to embed"] = number(cost.embed_minutes)
+        shown["min to embed"] = _small(cost.embed_minutes)
     if made.price is not None:
-        shown["price"] = number(cost.price, digits=2 if (cost.price or 0.0) >= 0.1 else 4)
-    shown["query ms p50"], shown["p95"] = number(cost.query_p50_ms), number(cost.query_p95_ms)
+        shown["price"] = _price(cost.price)
+    shown["query ms p50"], shown["p95"] = _small(cost.query_p50_ms), _small(cost.query_p95_ms)
     return shown
+
+
+def _small(value: float | None, *, digits: int = 1) -> str:
+    """Return a number with so many decimals; with two significant places where they would show nothing of it."""
+    shown = number(value, digits=digits)
+    if not value or shown.strip("0."):
+        return shown
+    return number(value, digits=1 - math.floor(math.log10(value)))
+
+
+def _price(value: float | None) -> str:
+    return _small(value, digits=2 if (value or 0.0) >= 0.1 else 4)
+
+
+def final_caption(made: Recommendation) -> str:
+    """Say what the columns of the final mean."""
+    risk = "risk: what another finalist may be better by (95 %)"
+    if len(made.rounds) < 2:
+        return f"{made.measure}: means of all queries; {risk}"
+    unseen = "of unseen ones, which did not choose the finalists and so do not flatter them"
+    return f"{made.measure}: means of all queries, which decide, and {unseen}; {risk}"
 
 
 def finalists_table(made: Recommendation) -> Table:
     """Return those who met in the final, best mean first, and the chunker in use below them."""
     columns = list(cost_columns(made, made.best.cost))
-    header = ["finalist", "all queries", "unseen queries", "95 % interval", "may be best", "risk", *columns]
+    # Without a round all queries are in the final alone, and there is one mean.
+    divided = len(made.rounds) > 1
+    means = ["all queries", "unseen queries"] if divided else ["all queries"]
+    header = ["finalist", *means, "95 % interval", "may be best", "risk", *columns]
     rows = [
         [
             f"{each.spec}{' ←' if each.spec == made.recommended else ''}",
-            score(made.measure, each.mean_of_all),
+            *([score(made.measure, each.mean_of_all)] if divided else []),
             score(made.measure, each.mean.mean),
             span(made.measure, each.mean.low, each.mean.high),
             "yes" if each.may_be_best else "no",
-            score(made.measure, each.final_risk),
+            _risk(made, each),
             *cost_columns(made, each.cost).values(),
         ]
         for each in made.finalists
@@ -79,8 +105,17 @@ def finalists_table(made: Recommendation) -> Table:
         interval = span(made.measure, used.mean.low, used.mean.high)
         costs = cost_columns(made, used.cost).values()
         mean = score(made.measure, used.mean.mean)
-        rows.append([f"{used.spec} (in use)", "–", mean, interval, "–", "–", *costs])
-    return Table("The final", header, rows, _final_data(made), words={0, 4})
+        rows.append([f"{used.spec} (in use)", *(["–"] if divided else []), mean, interval, "–", "–", *costs])
+    return Table("The final", header, rows, _final_data(made), words={0, header.index("may be best")})
+
+
+def _risk(made: Recommendation, each: Finalist) -> str:
+    """Return what a finalist risks, if there are others; what would be rounded to nothing is not none."""
+    if len(made.finalists) == 1:
+        return "–"
+    shown = score(made.measure, each.final_risk)
+    least = at_most(made.measure, each.final_risk).partition(" ")[0]
+    return shown if shown == least else f"< {least}"
 
 
 def _final_data(made: Recommendation) -> list[dict[str, Any]]:
@@ -213,7 +248,7 @@ def _figure(
         [
             str(point.mark.number),
             each.spec,
-            f"{point.x:,.2f}" if kind == "price" else f"{point.x:,.0f}",
+            _price(point.x) if kind == "price" else f"{point.x:,.0f}",
             number(point.mean),
             f"{number(point.low)} … {number(point.high)}",
             *(["yes" if point.name in front else "no"] if kind != "nws" else []),

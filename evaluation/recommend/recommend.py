@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from chunkers.errors import UsageError
@@ -62,11 +62,20 @@ def recommend(
     specs = [scout.candidate.spec for scout in first]
     outcome = race(entrants, measuring, rules, queries=measuring.queries, scouts=specs) if entrants else None
     if outcome is None:
-        reasons = {**{spec: out.reason for spec, out in field.out.items()}, **measuring.failed}
-        spec, reason = next(iter(reasons.items()))
-        raise AllFailedError(f"each of the {len(candidates)} candidates failed; {spec}: {reason}")
+        failed = {spec: out.reason for spec, out in field.out.items() if out.fate == "failed"} | measuring.failed
+        raise AllFailedError(_all_failed(failed, len(candidates)))
     finished = Finished(session, candidates, field, measuring, outcome, limits, current)
     return assemble(finished, seconds=time.perf_counter() - started)
+
+
+def _all_failed(failed: Mapping[str, str], candidates: int) -> str:
+    """Say why nobody is left; those that did not fail cut as one that did, or are over a limit."""
+    spec, reason = next(iter(failed.items()))
+    if candidates == 1:
+        return f"the only candidate failed; {spec}: {reason}"
+    if len(failed) == candidates:
+        return f"{'both' if candidates == 2 else f'all {candidates}'} candidates failed; {spec}: {reason}"
+    return f"none of the {candidates} candidates could be measured: {len(failed)} failed; {spec}: {reason}"
 
 
 def _divided(session: Session, field: Field, rules: Rules, helped: Help) -> tuple[list[Runner], Division | None]:
@@ -79,7 +88,8 @@ def _divided(session: Session, field: Field, rules: Rules, helped: Help) -> tupl
     while len(runners) > rules.without_rounds:
         first = scouts(runners)
         specs = [scout.candidate.spec for scout in first]
-        helped.say(f"{plural(len(first), 'candidate')} search everything, to see what competes for each query")
+        search = f"{plural(len(first), 'candidate')} {'searches' if len(first) == 1 else 'search'} everything"
+        helped.say(f"{search}, to see what competes for each query")
         cells = sorted((c for c in session.cells if c.chunker in specs), key=lambda cell: specs.index(cell.chunker))
         failed = {cell.chunker for cell in make_scores(session, cells, helped.executor, helped.progress)}
         if not failed:

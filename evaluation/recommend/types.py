@@ -59,7 +59,7 @@ class CandidateRecord:
     rounds: tuple[Interval, ...] = ()
     """Its mean in each round, and in the final on the queries that did not choose the finalists."""
     may_be_best: bool = False
-    """Whether no other is shown to be better."""
+    """Whether no other is shown to be better, and it may be better than the recommended one."""
     better_by: float | None = None
     """What it may be better by than the recommended one (95 %)."""
     behind: float | None = None
@@ -82,6 +82,8 @@ class Finalist:
     final_risk: float
     """What no finalist is better by (95 %)."""
     cost: Cost
+    same: bool = False
+    """Whether it scored the same as the recommended one on every query, and is another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class Current:
     spec: str
     mean: Interval | None
     change: Comparison | None
-    """The recommended one minus this; None where they are the same."""
+    """The recommended one minus this; None where they are the same, or cut the code alike."""
     cost: Cost | None
     failed: str = ""
     """Why it could not be measured."""
@@ -124,7 +126,7 @@ class Recommendation:
     leader: str
     """The finalist with the best mean over all queries."""
     may_be_best: tuple[str, ...]
-    """All candidates that no other is shown to be better than, also those that left the race for want of texts."""
+    """Those that no other is shown to be better than, also those that left the race for want of texts."""
     risk: float
     """What no candidate is better by (95 %), however unlike the others the best one is."""
     loss: float
@@ -142,6 +144,12 @@ class Recommendation:
     """The smallest true difference that the final shows with 80 % power."""
     caveats: tuple[str, ...] = ()
     mined: bool = False
+    history: bool = False
+    """Whether every repository has commits that no query was mined from."""
+    limited: bool = False
+    """Whether there may be more queries than the user's limit lets in."""
+    uncut: str = ""
+    """How many files the recommended one failed on, and which, with the errors: nothing can be found in them."""
     repositories: int = 0
     queries: int = 0
     docstring_queries: int = 0

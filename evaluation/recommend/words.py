@@ -6,10 +6,29 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from evaluation.recommend.types import Current, Finalist, Recommendation
+from evaluation.recommend.types import CandidateRecord, Current, Fate, Finalist, Recommendation
 from evaluation.report.cautions import DEFINITION_CHUNKERS
-from evaluation.report.formats import named, plural, score, span, unit_words, with_unit
+from evaluation.report.formats import (
+    at_most,
+    is_share,
+    joined,
+    named,
+    plural,
+    scale,
+    score,
+    span,
+    unit_words,
+    with_unit,
+)
 from evaluation.statistics import MIN_REPOSITORIES
+
+_NOT_RACED: tuple[tuple[Fate, str, str], ...] = (
+    ("same chunks", "cuts this code exactly as another does", "cut this code exactly as another does"),
+    ("over the limit", "exceeds a limit", "exceed a limit"),
+    ("failed", "failed", "failed"),
+)
+"""Why a candidate did not race, of one and of several."""
+_ALL_POINTS = 100.0
 
 
 def sentences(made: Recommendation) -> list[str]:
@@ -33,43 +52,84 @@ def headline(made: Recommendation) -> str:
 
 
 def _answer(made: Recommendation) -> Iterator[str]:
-    best, leader = made.best, _finalist(made, made.leader)
-    raced = sum(each.round > 0 for each in made.candidates)
+    raced = len(_raced(made))
     if raced == 1:
-        yield f"{headline(made)}. It is the only candidate, so that there is nothing to choose."
-        return
-    yield f"{headline(made)}. {_risk(made, raced)}{_loss(made)}"
+        yield f"{headline(made)}. {_alone(made)}"
+    else:
+        yield f"{headline(made)}. {_risk(made, raced)}{_loss(made)}"
     if made.leader != made.recommended:
-        change = _chunks(best.cost.chunks, leader.cost.chunks)
-        means = f"{score(made.measure, best.mean_of_all)} against {score(made.measure, leader.mean_of_all)}"
-        yield f"It needs {change} than the leader, {made.leader} ({means} over all queries)."
+        leader = _finalist(made, made.leader)
+        means = f"{score(made.measure, made.best.mean_of_all)} against {score(made.measure, leader.mean_of_all)}"
+        yield f"It {_saving(made, leader)} the leader, {made.leader} ({means} over all queries)."
     yield _mean(made)
+    if made.uncut:
+        yield f"Caution: it failed on {made.uncut}; nothing can be found there."
+
+
+def _raced(made: Recommendation) -> list[CandidateRecord]:
+    """Return those that the risk is about, and the recommended one."""
+    return [each for each in made.candidates if each.round > 0 and each.fate != "failed"]
+
+
+def _alone(made: Recommendation) -> str:
+    """Say that there was nothing to choose, and why."""
+    why = joined([words for _, words in _not_raced(made)]) if len(made.candidates) > 1 else ""
+    if not why:
+        return "It is the only candidate, so that there is nothing to choose."
+    return f"It is the only one left of {len(made.candidates)} candidates, so that there is nothing to choose: {why}."
+
+
+def _not_raced(made: Recommendation) -> Iterator[tuple[Fate, str]]:
+    """Yield why candidates did not race, with how many."""
+    fates = Counter(each.fate for each in made.candidates)
+    for fate, one, many in _NOT_RACED:
+        if fates[fate]:
+            yield fate, f"{fates[fate]:,} {one if fates[fate] == 1 else many}"
+
+
+def _saving(made: Recommendation, leader: Finalist) -> str:
+    """Say what the recommended one saves beside the leader: what decides which is cheaper."""
+    here, there = made.best.cost, leader.cost
+    fewer_tokens = f"{_fewer(here.tokens, there.tokens)} tokens to index than"
+    if made.price is not None and here.tokens != there.tokens:
+        return f"needs {fewer_tokens}"
+    if here.chunks == there.chunks:
+        return f"needs as many chunks and {fewer_tokens}"
+    return f"needs {_fewer(here.chunks, there.chunks)} chunks than"
 
 
 def _risk(made: Recommendation, raced: int) -> str:
     """Say what no other is better by: of those measured on all text, and of all."""
-    risk, among = (with_unit(made.measure, each) for each in (made.risk, made.best.final_risk))
     met = len(made.finalists)
-    if met == raced:
-        return f"On {made.measure}, no other of the {raced} candidates is better by more than {risk} (95 %)."
-    if made.risk <= made.best.final_risk:
-        rest = f"no other of the {raced} candidates is better by more than {risk} (95 %)"
-    elif met > 1:
-        rest = (
-            f"no other of the {met} finalists is better by more than {among} (95 %), and none of the "
-            f"{raced - met} that were measured on passages alone by more than {risk}"
-        )
-    else:
-        rest = f"none of the {raced - 1} others, measured on passages alone, is better by more than {risk} (95 %)"
-    return f"On {made.measure}, {rest}."
+    if met == raced or made.risk <= made.best.final_risk:
+        return f"On {made.measure}, {_none_better(made, raced - 1, 'other candidate', '', made.risk)}."
+    which = " measured on passages alone"
+    passages = _none_better(made, raced - met, "candidate", which, made.risk)
+    if met == 1:
+        return f"On {made.measure}, {passages}."
+    finalists = _none_better(made, met - 1, "other finalist", "", made.best.final_risk)
+    return f"On {made.measure}, {finalists}, and {passages}."
+
+
+def _none_better(made: Recommendation, others: int, who: str, which: str, amount: float) -> str:
+    """Say that none of so many is better, or not by more than an amount; or that nothing is known of it."""
+    everyone = f"the {f'{who}{which}' if others == 1 else f'{others:,} {who}s{which}'}"
+    if amount * scale(made.measure) >= _ALL_POINTS and is_share(made.measure):
+        return f"how much better {everyone} may be is not known"
+    none = f"{everyone} is not" if others == 1 else f"{'neither' if others == 2 else 'none'} of {everyone} is"
+    return f"{none} better{_by(made, amount)} (95 %)"
+
+
+def _by(made: Recommendation, amount: float) -> str:
+    return f" by more than {at_most(made.measure, amount)}" if amount > 0 else ""
 
 
 def _loss(made: Recommendation) -> str:
     """Say what is believed where that is less than what is risked at most."""
     if made.loss >= made.risk:
         return ""
-    likely = with_unit(made.measure, made.loss)
-    return f" Judged by what families and near sizes have in common, none is better by more than {likely}."
+    none = "it is not" if len(_raced(made)) == 2 else "none is"
+    return f" Judged by what families and near sizes have in common, {none} better{_by(made, made.loss)}."
 
 
 def _mean(made: Recommendation) -> str:
@@ -88,15 +148,17 @@ def _others(made: Recommendation) -> Iterator[str]:
     if met:
         names = named([each.spec for each in met], "or")
         yield f"{'May' if len(met) == 1 else 'Of the finalists, any of these may'} be best too: {names}."
+    if same := [each.spec for each in met if each.same]:
+        yield f"{named(same)} scored the same as {made.recommended} on every query."
     if left:
         behind = f"{plural(left, 'candidate')} {'is' if left == 1 else 'are'}"
         yield f"Of those that were measured on passages alone, {behind} not shown to be worse and may be best too."
     cheaper = [each for each in met if each.cost.chunks < made.best.cost.chunks]
     if cheaper:
         least = min(cheaper, key=lambda each: (each.final_risk, each.cost.chunks))
-        risk = with_unit(made.measure, least.final_risk)
-        change = _chunks(least.cost.chunks, made.best.cost.chunks)
-        yield f"{least.spec} needs {change} still, and another finalist may be better by {risk}."
+        fewer, by = _fewer(least.cost.chunks, made.best.cost.chunks), at_most(made.measure, least.final_risk)
+        risk = f"but another finalist may be better than it by {by}" if least.final_risk > 0 else "and none is better"
+        yield f"{least.spec} needs {fewer} chunks, {risk} (95 %)."
 
 
 def _data(made: Recommendation) -> Iterator[str]:
@@ -105,14 +167,17 @@ def _data(made: Recommendation) -> Iterator[str]:
         return
     where = plural(made.repositories, "repository")
     ways = []
-    if made.mined:
+    if made.limited:
+        ways.append("a larger --limit")
+    if made.history:
         ways.append("queries from the history (--dataset mined:root=PATH,kind=commits)")
     if made.repositories < MIN_REPOSITORIES:
         ways.append("more repositories of the same kind (recommend PATH PATH …)")
     ways.append("questions of your own (chunkbench annotate)")
+    order = ", cheapest first, from: " if len(ways) > 1 else " from "
     yield (
         f"There is too little data to be sure within the margin of {with_unit(made.measure, made.margin)}: "
-        f"{plural(made.queries, 'query')} in {where}. More would come from, the cheapest first: {'; '.join(ways)}."
+        f"{plural(made.queries, 'query')} in {where}. More would come{order}{'; '.join(ways)}."
     )
 
 
@@ -120,7 +185,7 @@ def _searched(made: Recommendation) -> Iterator[str]:
     if made.embedder.partition(":")[0] == "hashing":
         yield "hashing is a smoke test and no model: this says nothing about real embedders."
     if not made.embedder:
-        yield f"Words alone searched ({made.retriever}); for an answer about your embedder, name it with --embedder."
+        yield f"Searched by words alone ({made.retriever}); for an answer about your embedder, name it with --embedder."
 
 
 def _change(made: Recommendation) -> Iterator[str]:
@@ -129,8 +194,10 @@ def _change(made: Recommendation) -> Iterator[str]:
         return
     if current.failed:
         yield f"Your present chunker {current.spec} could not be measured: {current.failed}."
-    elif current.change is None:
+    elif current.spec == made.recommended:
         yield f"Your present chunker is the recommended one: {current.spec}."
+    elif current.change is None:
+        yield f"Changing from {current.spec} changes nothing: it cuts this code exactly as {made.recommended} does."
     else:
         yield _gain(made, current)
 
@@ -145,8 +212,10 @@ def _gain(made: Recommendation, current: Current) -> str:
     bounds = (low, high) if gain >= 0 else (-high, -low)
     amount = f"{score(made.measure, abs(gain))} {unit_words(made.measure)}".strip()
     shown = "" if change.shown else "; that it makes a difference is not shown"
-    chunks = _chunks(made.best.cost.chunks, current.cost.chunks)
-    return f"Changing from {current.spec} {said} {amount} ({span(made.measure, *bounds)}{shown}) and needs {chunks}."
+    here, there = made.best.cost.chunks, current.cost.chunks
+    chunks = "as many" if here == there else _fewer(here, there)
+    interval = span(made.measure, *bounds)
+    return f"Changing from {current.spec} {said} {amount} ({interval}{shown}) and needs {chunks} chunks."
 
 
 def _shape(made: Recommendation) -> Iterator[str]:
@@ -170,37 +239,53 @@ def _race(made: Recommendation) -> Iterator[str]:
     fates = Counter(each.fate for each in made.candidates)
     share = made.embedded_texts / max(made.grid_texts, 1)
     verb = "embedded" if made.embedder else "indexed"
-    raced = plural(sum(each.round > 0 for each in made.candidates), "candidate")
-    worse = f"{fates['worse']} of the others {'is' if fates['worse'] == 1 else 'are'} shown to be worse"
+    raced = plural(len(_raced(made)), "candidate")
+    met, worse, behind = len(made.finalists), fates["worse"], fates["behind"]
+    shown = f"{worse:,} of the others {'is' if worse == 1 else 'are'}" if worse else "none of the others is"
+    more = f", and {behind:,} {_was(behind)} behind" if behind else ""
     yield (
-        f"Of {raced}, {len(made.finalists)} were measured on all text; {worse}, and {fates['behind']} were behind on "
-        f"the passages of {plural(made.rounds[0].queries, 'query')}. "
-        f"{made.embedded_texts:,} of {made.grid_texts:,} texts were {verb} ({_per_cent(share)})."
+        f"Of {raced}, {met:,} {_was(met)} measured on all text; {shown} shown to be worse{more} "
+        f"on the passages of {plural(made.rounds[0].queries, 'query')}. "
+        f"{made.embedded_texts:,} of {plural(made.grid_texts, 'text')} {_was(made.embedded_texts)} {verb} "
+        f"({_per_cent(share)})."
     )
 
 
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
 def _left_out(made: Recommendation) -> Iterator[str]:
-    fates = Counter(each.fate for each in made.candidates)
-    if fates["same chunks"]:
-        yield f"{plural(fates['same chunks'], 'candidate')} cut this code exactly as another does and did not race."
-    if fates["over the limit"]:
-        over = plural(fates["over the limit"], "candidate")
-        yield f"{over} exceed a limit and did not race; the risk is about the others."
-    if made.failed:
-        spec, reason = next(iter(made.failed.items()))
-        yield f"{plural(len(made.failed), 'candidate')} failed, and the risk is about the others; {spec}: {reason}"
+    """Say who did not race, or failed, and that the risk is not about them."""
+    alone = len(_raced(made)) == 1
+    for fate, words in _not_raced(made):
+        if fate == "failed":
+            failed = [each for each in made.candidates if each.fate == "failed"]
+            about = "" if alone else ", and the risk is about the others"
+            # The reason of the chunker in use has been said.
+            unsaid = [each for each in failed if not made.current or each.spec != made.current.spec]
+            example = f"; {unsaid[0].spec}: {unsaid[0].reason}" if unsaid else f": {failed[0].spec}"
+            yield f"{plural(len(failed), 'candidate')} failed{about}{example}."
+        elif not alone:
+            count, _, verb = words.partition(" ")
+            noun = "candidate" if count == "1" else "candidates"
+            about = "; the risk is about the others" if fate == "over the limit" else ""
+            yield f"{count} {noun} {verb} and did not race{about}."
 
 
-def _chunks(here: int, there: int) -> str:
-    """Return how many chunks fewer, or more, there are here than there."""
-    if here == there:
-        return "as many chunks"
+def _fewer(here: int, there: int) -> str:
+    """Return how many fewer, or more, there are here than there, in per cent."""
     fewer = 1 - here / max(there, 1)
-    return f"{_per_cent(abs(fewer))} {'fewer' if fewer > 0 else 'more'} chunks"
+    return f"{_per_cent(abs(fewer))} {'fewer' if fewer > 0 else 'more'}"
 
 
 def _per_cent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    """Return a share in whole per cent; what is not quite none or all is not rounded to it."""
+    if 0 < share < 0.005:
+        return "less than 1 %"
+    if 0.995 <= share < 1:
+        return "over 99 %"
+    return f"{100 * share:,.0f} %"
 
 
 def _finalist(made: Recommendation, spec: str) -> Finalist:

@@ -99,6 +99,13 @@ def with_unit(measure: Measure | str, value: float) -> str:
     return f"{shown} {unit.removesuffix('s') if shown == '1' else unit}".rstrip()
 
 
+def at_most(measure: Measure | str, value: float) -> str:
+    """Return a bound with its unit; one that would be rounded to nothing is the least amount that can be shown."""
+    least = 10.0 ** -decimals(measure) / scale(measure)
+    rounds_away = value > 0 and not score(measure, value).strip("0.,")
+    return with_unit(measure, least if rounds_away else value)
+
+
 def joined(names: Sequence[str], word: str = "and") -> str:
     """Return "a", "a and b", "a, b and c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from chunkers.sources import Repository, walk
-from ground_truth.git import is_git, is_named_bare, resolve_ref
+from ground_truth.git import is_git, is_named_bare, resolve_ref, revisions
 from ground_truth.git_snapshot import take_snapshot
 from ground_truth.miners.commits import mine_commits
 from ground_truth.miners.definitions import minable_languages
@@ -70,6 +70,10 @@ class MinedRepository:
             details={"kind": self.kind, "seed": self.seed, "cap": self.queries, **_details(parts)},
         )
 
+    def has_more_history(self) -> bool:
+        """Say whether every repository has commits, and no query is mined from them yet."""
+        return self.kind != "commits" and all(map(_has_history, self._places()))
+
     def _places(self) -> list[Path]:
         """Return the repositories: the folder itself, those named with ; between, or the clones inside a folder."""
         whole = Path(self.root).expanduser()
@@ -114,6 +118,16 @@ class MinedRepository:
         if self.kind != "commits" and all(map(is_git, places)):
             return "try kind=commits, or annotate it"
         return f"documentation is read in {', '.join(sorted(minable_languages()))}; otherwise annotate it"
+
+
+def _has_history(place: Path) -> bool:
+    """Say whether a folder is a clone with more than one commit that can be read."""
+    if not (place / ".git").exists() and not is_named_bare(place):
+        return False
+    try:
+        return len(revisions(place, resolve_ref(place, "HEAD"))) > 1
+    except UsageError:  # no commit yet, or objects that are not there
+        return False
 
 
 def _clones(place: Path) -> list[Path]:
