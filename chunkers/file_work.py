@@ -2,48 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from chunkers.sources import Repository
-from chunkers.types import SourceFile
+from chunkers.file_facts import FileFacts, file_facts
 
-Work = Callable[[SourceFile], Any]
-"""A function of a module, or a partial of one over others, from a file to what JSON can hold.
+if TYPE_CHECKING:
+    from chunkers.sources import Repository
+    from chunkers.types import SourceFile
+
+Work = Callable[["SourceFile"], bytes]
+"""A function of a module, or a partial of one over others, from a file to a record of what it found there.
 
 Path, language and content of the file decide what it makes.
 """
 
 
 class WorkedFile(NamedTuple):
-    """A file, and what the work made of it."""
+    """A file, and the record that the work made of it."""
 
-    path: str
-    language: str | None
-    size: int
-    value: Any
+    facts: FileFacts
+    record: bytes
+
+
+class Listed(Protocol):
+    """Files whose names are known."""
+
+    def names(self) -> Sequence[str]:
+        """Return what tells the files from all others, wherever they are."""
+
+    def portions(self, count: int, *, least: int) -> Sequence[Listed]:
+        """Return the files in about so many portions, in order, each of at least so many files."""
+
+    def look(self) -> list[FileFacts]:
+        """Read the files and return what is known of each, in order; those that are unfit with the reason."""
 
 
 class Worker(Protocol):
-    """Does work over all files of a repository."""
+    """Does work over files."""
 
-    def __call__(self, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
+    def look(self, listed: Listed) -> list[FileFacts]:
+        """Return what is known of each file, read now."""
+
+    def work(self, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
         """Yield the files in their order."""
 
 
-def here(repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:  # noqa: ARG001 - as every worker
-    """Do the work in this process, one file after the other."""
-    return (worked(source, work(source)) for source in repository.files())
+class Here:
+    """Does all work in this process, one file after the other."""
+
+    def look(self, listed: Listed) -> list[FileFacts]:
+        """Return what is known of each file, read now."""
+        return listed.look()
+
+    def work(self, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:  # noqa: ARG002 - as every worker
+        """Yield the files in their order."""
+        return (WorkedFile(file_facts(source), work(source)) for source in repository.files())
 
 
-def worked(source: SourceFile, value: Any) -> WorkedFile:  # noqa: ANN401 - what JSON can hold
-    """Return a file without its content, and what was made of it."""
-    return WorkedFile(source.path, source.language, len(source.data), value)
-
-
-_worker: ContextVar[Worker] = ContextVar("_worker", default=here)
+_worker: ContextVar[Worker] = ContextVar("_worker", default=Here())  # noqa: B039 - it has no state
 
 
 @contextmanager
@@ -56,6 +75,11 @@ def done_by(worker: Worker) -> Iterator[None]:
         _worker.reset(token)
 
 
+def look_at(listed: Listed) -> list[FileFacts]:
+    """Return what is known of each file, read now, in order."""
+    return _worker.get().look(listed)
+
+
 def each_file(repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
     """Yield every file of a repository in its order, with what the work makes of it; ``kind`` names the work."""
-    return _worker.get()(repository, kind, work)
+    return _worker.get().work(repository, kind, work)

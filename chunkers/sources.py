@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from chunkers.errors import UsageError
-from chunkers.gitignore import Rules, read_rules
+from chunkers.file_facts import FileFacts, file_facts, unfit_file
+from chunkers.file_work import look_at
 from chunkers.languages import DATA_LANGUAGES, language_of, name_decides
+from chunkers.listing import NEVER, list_names
 from chunkers.types import SourceFile
-from chunkers.writable import is_writable
 
 MAX_BYTES = 1_000_000
 LARGEST_BYTES = 2**28
 """No larger file is read at all, whoever asks for it."""
 
-_VENDORED = frozenset("node_modules bower_components vendor third_party site-packages __pycache__ venv".split())
-_BUILT_AT_TOP = frozenset("build dist env".split())
 _MINIFIABLE = frozenset({"javascript", "css", "html", "typescript", "json", "xml"})
 _LONG_LINE = 5_000
 _SNIFF = 8_192
@@ -63,29 +61,66 @@ class Folder:
     skipped: tuple[Skipped, ...] = ()
     transform: Callable[[SourceFile], SourceFile] | None = None
     """Applied to each file as it is read; it keeps every byte offset (masking)."""
+    walked: Mapping[str, FileFacts] = field(default_factory=dict, repr=False, compare=False)
+    """Path → what the walk saw there."""
 
     def files(self) -> Iterator[SourceFile]:
         """Yield the files in path order."""
-        return (self._read(path) for path in self.paths)
+        return map(self._read, self.paths)
+
+    def facts(self) -> Sequence[FileFacts]:
+        """Return the files in path order as they were when they were first looked at."""
+        return self._facts
 
     def read(self, path: str) -> SourceFile | None:
         """Return one file, or None where the walk did not keep it."""
         return self._read(path) if path in self._known else None
 
+    def only(self, paths: Sequence[str]) -> Folder:
+        """Return the folder with some of its files, without what was seen of them."""
+        return dataclasses.replace(self, paths=tuple(paths), skipped=(), walked={})
+
     def portions(self, count: int, *, least: int) -> list[Folder]:
         """Return the folder in about so many portions, in order, each of at least so many files."""
-        size = max(least, -(-len(self.paths) // count))
-        starts = range(0, len(self.paths), size)
-        return [dataclasses.replace(self, paths=self.paths[start : start + size], skipped=()) for start in starts]
+        return [self.only(paths) for paths in portions(self.paths, count, least=least)]
+
+    def names(self) -> list[str]:
+        """Return the files with the folder before each."""
+        return names_below(self.root, self.paths)
+
+    def look(self) -> list[FileFacts]:
+        """Return what is known of each file, read now."""
+        return [file_facts(source) for source in self.files()]
+
+    @functools.cached_property
+    def _facts(self) -> tuple[FileFacts, ...]:
+        seen = {} if self.transform else self.walked
+        return tuple(seen[path] for path in self.paths) if seen.keys() >= self._known else tuple(look_at(self))
 
     @functools.cached_property
     def _known(self) -> frozenset[str]:
         return frozenset(self.paths)
 
     def _read(self, path: str) -> SourceFile:
-        data = _content(self.root / path)
+        data = _content(f"{self.root}/{path}")
         source = SourceFile(path, data, language_of(path, data), self.name)
         return self.transform(source) if self.transform else source
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle where the files are, not what was seen of them."""
+        return {each.name: getattr(self, each.name) for each in dataclasses.fields(self)} | {"walked": {}}
+
+
+def names_below(root: Path, paths: Iterable[str]) -> list[str]:
+    """Return paths with their folder before each."""
+    folder = root.resolve()
+    return [f"{folder}/{path}" for path in paths]
+
+
+def portions(files: tuple[Any, ...], count: int, *, least: int) -> list[tuple[Any, ...]]:
+    """Return files in about so many portions, in order, each of at least so many."""
+    size = max(least, -(-len(files) // count))
+    return [files[start : start + size] for start in range(0, len(files), size)]
 
 
 def walk(
@@ -107,16 +142,46 @@ def walk(
         if not root.is_file():
             raise UsageError(f"{root} is neither a file nor a folder")
         return Folder(name or root.name, root.parent, (root.name,))
-    paths: list[str] = []
     skipped: list[Skipped] = []
-    for path, reason in _candidates(root):
-        if (reason and (path not in keep or reason in _NEVER)) or (
-            reason := _unfit(root / path, path, wanted=path in keep, languages=languages)
-        ):
+    listed: list[str] = []
+    for path, reason in list_names(root):
+        if reason and (path not in keep or reason in NEVER):
             skipped.append(Skipped(path, reason))
         else:
-            paths.append(path)
-    return Folder(name or root.resolve().name, root, tuple(sorted(paths)), tuple(sorted(skipped)))
+            listed.append(path)
+    wanted = frozenset(path for path in listed if path in keep)
+    walked: dict[str, FileFacts] = {}
+    for file in look_at(_Listing(root, tuple(listed), wanted, frozenset(languages))):
+        if file.unfit:
+            skipped.append(Skipped(file.path, file.unfit))
+        else:
+            walked[file.path] = file
+    return Folder(name or root.resolve().name, root, tuple(sorted(walked)), tuple(sorted(skipped)), walked=walked)
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """Names below a folder, before anything was opened."""
+
+    root: Path
+    paths: tuple[str, ...]
+    wanted: frozenset[str]
+    languages: frozenset[str]
+
+    def names(self) -> list[str]:
+        """Return the files with the folder before each."""
+        return names_below(self.root, self.paths)
+
+    def portions(self, count: int, *, least: int) -> list[_Listing]:
+        """Return the names in about so many portions, in order, each of at least so many."""
+        return [
+            _Listing(self.root, paths, self.wanted.intersection(paths), self.languages)
+            for paths in portions(self.paths, count, least=least)
+        ]
+
+    def look(self) -> list[FileFacts]:
+        """Return what is known of each file, read now."""
+        return [_look(f"{self.root}/{path}", path, path in self.wanted, self.languages) for path in self.paths]
 
 
 def read_many(repository: Repository, paths: Sequence[str]) -> Iterator[SourceFile | None]:
@@ -125,36 +190,9 @@ def read_many(repository: Repository, paths: Sequence[str]) -> Iterator[SourceFi
     return together(paths) if together else map(repository.read, paths)
 
 
-def fingerprint(repository: Repository) -> str:
-    """Return a hash of the repository's files as they are indexed."""
-    return fingerprint_of(repository.files())
-
-
-def fingerprint_of(sources: Iterable[SourceFile]) -> str:
-    """Return a hash of these files, in their order."""
-    digest = hashlib.sha256()
-    for source in sources:
-        digest.update(f"{source.path}\0{source.language}\0{len(source.data)}\0".encode("utf-8", "surrogateescape"))
-        digest.update(source.data)
-    return digest.hexdigest()
-
-
-def unfit_path(path: str) -> str:
-    """Return why a folder of the path keeps it out of a corpus, or nothing; for trees that are not on disk."""
-    parts = path.split("/")[:-1]
-    return _unwritable(path) or next(
-        (why for n, name in enumerate(parts) if (why := _folder_reason(name, "/".join(parts[: n + 1]), ()))), ""
-    )
-
-
 def unfit_content(path: str, data: bytes, *, wanted: bool = False, languages: Collection[str] = ()) -> str:
     """Return why a file is not source text, or nothing; a wanted file is left out only when it is binary."""
-    language = language_of(path, data)
-    if not wanted and (reason := _unwanted(language, len(data), languages)):
-        return reason
-    if b"\0" in data[:_SNIFF]:
-        return "binary"
-    return "minified" if not wanted and _is_minified(path, language, data) else ""
+    return _unfit(path, data, language_of(path, data), wanted=wanted, languages=languages)
 
 
 def unfit_size(size: int, *, wanted: bool = False) -> str:
@@ -163,89 +201,29 @@ def unfit_size(size: int, *, wanted: bool = False) -> str:
     return f"over {limit // 1000} kB" if size > limit else ""
 
 
-_NEVER = ("symbolic link", "not a file")
-"""Reasons that hold for a wanted path too: what a link leads to is not the repository's."""
-
-
-class _Open(NamedTuple):
-    """A folder that is being walked: what is left of it, and the rules that hold inside."""
-
-    entries: Iterator[os.DirEntry[str]]
-    folder: str
-    ignores: tuple[Rules, ...]
-
-
-def _candidates(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield (path, reason to skip or "") in path order; a folder that is left out is one row, ending in a slash."""
-    try:
-        walked = [_enter(root, "", ())]
-    except OSError as error:
-        raise UsageError(f"{root} cannot be read: {error.strerror}") from None
-    while walked:
-        entries, folder, ignores = walked[-1]
-        entry = next(entries, None)
-        if entry is None:
-            walked.pop()
-            continue
-        path = folder + entry.name
-        if entry.is_symlink():
-            yield path, "symbolic link"
-        elif entry.is_dir():
-            if reason := _folder_reason(entry.name, path + "/", ignores):
-                yield path + "/", reason
-                continue
-            try:
-                walked.append(_enter(root, path + "/", ignores))
-            except OSError as error:
-                yield path + "/", f"cannot be read ({error.strerror})"
-        elif not entry.is_file():
-            yield path, "not a file"
-        else:
-            yield path, "ignored by .gitignore" if _ignored(path, ignores) else _unwritable(path)
-
-
-def _enter(root: Path, folder: str, inherited: tuple[Rules, ...]) -> _Open:
-    names = (".gitignore",) if folder else (".git/info/exclude", ".gitignore")
-    found = (read_rules(root / folder / name, prefix=folder) for name in names)
-    with os.scandir(root / folder) as entries:
-        ordered = sorted(entries, key=lambda entry: entry.name)
-    return _Open(iter(ordered), folder, (*inherited, *(rules for rules in found if rules)))
-
-
-def _ignored(path: str, ignores: Sequence[Rules]) -> bool:
-    """Return the verdict of the deepest file that has one, as git does."""
-    for ignore in reversed(ignores):
-        if (verdict := ignore.verdict(path)) is not None:
-            return verdict
-    return False
-
-
-def _folder_reason(name: str, path: str, ignores: Sequence[Rules]) -> str:
-    if name.startswith("."):
-        return "hidden folder"
-    built = path.removesuffix("/") in _BUILT_AT_TOP or name.endswith((".egg-info", ".dist-info"))
-    if built or name in _VENDORED:
-        return "vendored or built"
-    return "ignored by .gitignore" if _ignored(path, ignores) else ""
-
-
-def _unwritable(path: str) -> str:
-    """Return why no result file could hold the path, or nothing."""
-    return "" if is_writable(path) else "name is not UTF-8"
-
-
-def _unfit(file: Path, path: str, *, wanted: bool, languages: Collection[str]) -> str:
-    """Return why a file is not source text, or nothing."""
+def _look(file: str, path: str, wanted: bool, languages: Collection[str]) -> FileFacts:  # noqa: FBT001 - called for each file
     try:
         # Name and size are asked first: what they rule out is never read.
-        size = file.stat().st_size
+        size = os.stat(file).st_size  # noqa: PTH116 - a Path for each file takes longer than looking at it
         if not wanted and name_decides(path) and (reason := _unwanted(language_of(path), size, languages)):
-            return reason
+            return unfit_file(path, reason)
         if reason := unfit_size(size, wanted=wanted):
-            return reason
-        return unfit_content(path, _content(file), wanted=wanted, languages=languages)
+            return unfit_file(path, reason)
+        data = _content(file)
     except OSError as error:
-        return f"unreadable: {error.strerror}"
+        return unfit_file(path, f"unreadable: {error.strerror}")
+    language = language_of(path, data)
+    if reason := _unfit(path, data, language, wanted=wanted, languages=languages):
+        return unfit_file(path, reason)
+    return file_facts(SourceFile(path, data, language))
+
+
+def _unfit(path: str, data: bytes, language: str | None, *, wanted: bool, languages: Collection[str]) -> str:
+    if not wanted and (reason := _unwanted(language, len(data), languages)):
+        return reason
+    if b"\0" in data[:_SNIFF]:
+        return "binary"
+    return "minified" if not wanted and _is_minified(path, language, data) else ""
 
 
 def _unwanted(language: str | None, size: int, languages: Collection[str]) -> str:
@@ -258,10 +236,15 @@ def _unwanted(language: str | None, size: int, languages: Collection[str]) -> st
     return unfit_size(size)
 
 
-def _content(file: Path) -> bytes:
+def _content(file: str) -> bytes:
     """Return the file's bytes; it may have grown since its size was asked."""
-    with file.open("rb") as handle:
-        data = handle.read(min(os.fstat(handle.fileno()).st_size, LARGEST_BYTES) + 1)
+    with open(file, "rb", buffering=0) as handle:  # noqa: PTH123 - a Path for each file takes longer than opening it
+        left = min(os.fstat(handle.fileno()).st_size, LARGEST_BYTES) + 1
+        parts = []
+        while left and (part := handle.read(left)):  # without a buffer, a reading may end early
+            parts.append(part)
+            left -= len(part)
+    data = b"".join(parts)
     if len(data) > LARGEST_BYTES:
         raise UsageError(f"{file} is larger than {LARGEST_BYTES // 10**6} MB: it is no source code")
     return data

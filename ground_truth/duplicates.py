@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import hashlib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
-import numpy as np
-
 from chunkers.errors import UsageError
+from chunkers.file_facts import FileFacts, facts_of
 from chunkers.file_work import each_file
 from chunkers.sources import Repository, Skipped, read_many
 from chunkers.types import SourceFile
+from ground_truth.near_files import lines_of, near_groups
 from ground_truth.types import Annotation, Dataset
 
 Policy = Literal["keep", "first", "equal"]
-MIN_LINES = 10
-"""Files with fewer distinct lines are never near-identical: licences and empty packages resemble each other."""
-NEAR = 0.9
-_HASHES, _BANDS = 64, 16
-_SPACE = re.compile(rb"\s+")
 
 
 class Copies(NamedTuple):
@@ -41,17 +33,16 @@ def find_copies(repository: Repository) -> list[Copies]:
     Near-identical: nine tenths of the distinct lines of both, blanks aside (Jaccard, exact for every pair
     that a MinHash proposes).
     """
-    by_text: dict[str, list[str]] = {}
-    lines: dict[str, _Lines] = {}
-    for file in each_file(repository, "lines", _lines_of):
-        if file.value is not None:
-            content, *parts = file.value
-            twins = by_text.setdefault(content, [])
-            twins.append(file.path)
+    by_text: dict[bytes, list[str]] = {}
+    lines: dict[str, bytes] = {}
+    for file in each_file(repository, "lines", lines_of):
+        if file.record:
+            twins = by_text.setdefault(file.facts.digest, [])
+            twins.append(file.facts.path)
             if len(twins) == 1:
-                lines[file.path] = _Lines(*(np.frombuffer(base64.b64decode(part), "<u8") for part in parts))
+                lines[file.facts.path] = file.record
     exact = [Copies(repository.name, tuple(paths), identical=True) for paths in by_text.values() if len(paths) > 1]
-    return exact + [Copies(repository.name, paths, identical=False) for paths in _near(lines)]
+    return exact + [Copies(repository.name, paths, identical=False) for paths in near_groups(lines)]
 
 
 def apply_duplicates(dataset: Dataset, policy: str) -> Dataset:
@@ -88,6 +79,10 @@ class Without:
     def skipped(self) -> Sequence[Skipped]:
         """What was left out, the removed copies among it."""
         return (*self.inner.skipped, *(Skipped(path, "copy of another file") for path in sorted(self.removed)))
+
+    def facts(self) -> Sequence[FileFacts]:
+        """Return the files that are left, as the whole repository knows them."""
+        return [file for file in facts_of(self.inner) if file.path not in self.removed]
 
     def files(self) -> Iterator[SourceFile]:
         """Yield the files that are left."""
@@ -143,58 +138,3 @@ def _report(copies: Sequence[Copies], policy: Policy) -> dict[str, Any]:
         "near_identical_files": sum(len(group.paths) for group in near),
         "examples": [list(group.paths[:3]) for group in copies[:5]],
     }
-
-
-class _Lines(NamedTuple):
-    """The distinct lines of a file as sorted hashes, and their MinHash."""
-
-    hashes: np.ndarray
-    least: np.ndarray
-
-
-def _lines_of(source: SourceFile) -> list[str] | None:
-    """Return a hash of the text, and the hashes of its lines and their MinHash as text; None of a blank file."""
-    data = source.data
-    if not data.strip():
-        return None
-    lines = {_SPACE.sub(b" ", line.strip()) for line in data.split(b"\n")} - {b""}
-    digests = b"".join(hashlib.blake2b(line, digest_size=8).digest() for line in lines)
-    hashes = np.unique(np.frombuffer(digests, ">u8").astype("<u8"))
-    parts = (hashes, _least(hashes) if len(hashes) else hashes)
-    return [hashlib.sha256(data).hexdigest(), *(base64.b64encode(part.tobytes()).decode() for part in parts)]
-
-
-def _near(lines: dict[str, _Lines]) -> list[tuple[str, ...]]:
-    """Return groups of near-identical files: proposed by banded MinHash, confirmed exactly, joined."""
-    parent = {path: path for path in lines}
-
-    def root(path: str) -> str:
-        while parent[path] != path:
-            path = parent[path]
-        return path
-
-    buckets: dict[tuple[int, tuple[int, ...]], list[str]] = {}
-    for path, each in lines.items():
-        if len(each.hashes) >= MIN_LINES:
-            for band, key in enumerate(each.least.reshape(_BANDS, -1).tolist()):
-                buckets.setdefault((band, tuple(key)), []).append(path)
-    for paths in buckets.values():
-        for path in paths[1:]:
-            one, other = lines[paths[0]].hashes, lines[path].hashes
-            shared = len(np.intersect1d(one, other, assume_unique=True))
-            if shared >= NEAR * (len(one) + len(other) - shared):
-                parent[max(root(path), root(paths[0]))] = min(root(path), root(paths[0]))
-    groups: dict[str, list[str]] = {}
-    for path in lines:
-        groups.setdefault(root(path), []).append(path)
-    return [tuple(sorted(group)) for group in groups.values() if len(group) > 1]
-
-
-def _least(hashes: np.ndarray) -> np.ndarray:
-    """Return the MinHash of a set; sets of Jaccard 0.9 share one of its bands with probability above 0.999."""
-    # Odd multipliers permute 64-bit integers well enough to propose pairs; they are fixed, so runs agree.
-    multipliers = (np.arange(1, _HASHES + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)) | np.uint64(1)
-    with np.errstate(over="ignore"):
-        mixed = hashes[:, None] * multipliers[None, :]
-        least: np.ndarray = (mixed ^ (mixed >> np.uint64(29))).min(axis=0).astype("<u8")
-    return least

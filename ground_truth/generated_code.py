@@ -45,8 +45,11 @@ _SOURCES = {
 
 def is_generated(path: str, data: bytes, siblings: Collection[str] = ()) -> bool:
     """Return whether a file was made by a program; ``siblings`` are paths of the repository, where they are known."""
-    if _NAME.search(path.rpartition("/")[2]) or _is_marked(data):
-        return True
+    return bool(_NAME.search(path.rpartition("/")[2]) or _is_marked(data) or has_source_beside(path, siblings))
+
+
+def has_source_beside(path: str, siblings: Collection[str]) -> bool:
+    """Return whether a repository of these paths holds the source that a program makes such a file from."""
     stem, _, extension = path.rpartition(".")
     return any(f"{stem}.{source}" in siblings for source in _SOURCES.get(extension.lower(), ()) if stem)
 

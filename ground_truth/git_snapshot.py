@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 from chunkers.errors import UsageError
+from chunkers.file_facts import FileFacts, file_facts, unfit_file
+from chunkers.file_work import look_at
 from chunkers.languages import DATA_LANGUAGES, language_of, name_decides
-from chunkers.sources import Skipped, unfit_content, unfit_path, unfit_size
+from chunkers.listing import unfit_path
+from chunkers.sources import Skipped, portions, unfit_content, unfit_size
 from chunkers.types import SourceFile
 from ground_truth.git import Blob, absent_objects, blob_sizes, list_tree, read_blobs, resolve_commit
 
@@ -30,10 +33,13 @@ class GitSnapshot:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """What was left out; contents are looked at when this is asked."""
-        large = [Skipped(blob.path, why) for blob, why in self._large.items()]
-        found = [Skipped(blob.path, why) for blob, data in self._contents() if (why := self._unfit(blob.path, data))]
-        return tuple(sorted([*self.skipped_paths, *large, *found]))
+        """What was left out; contents are looked at when this is first asked."""
+        found = (Skipped(file.path, file.unfit) for file in self._looked if file.unfit)
+        return tuple(sorted([*self.skipped_paths, *found]))
+
+    def facts(self) -> Sequence[FileFacts]:
+        """Return the files in path order; contents are looked at when this is first asked."""
+        return [file for file in self._looked if not file.unfit]
 
     def files(self) -> Iterator[SourceFile]:
         """Yield the files in path order."""
@@ -58,11 +64,29 @@ class GitSnapshot:
             data = next(contents) if path in known else None
             yield None if data is None or self._unfit(path, data) else self._source(path, data)
 
+    def only(self, paths: Sequence[str]) -> GitSnapshot:
+        """Return the snapshot with some of its files."""
+        return self._with(tuple(self._by_path[path] for path in paths))
+
     def portions(self, count: int, *, least: int) -> list[GitSnapshot]:
         """Return the snapshot in about so many portions, in order, each of at least so many files."""
-        size = max(least, -(-len(self.blobs) // count))
-        starts = range(0, len(self.blobs), size)
-        return [dataclasses.replace(self, blobs=self.blobs[start : start + size], skipped_paths=()) for start in starts]
+        return [self._with(blobs) for blobs in portions(self.blobs, count, least=least)]
+
+    def names(self) -> list[str]:
+        """Return each path with the name of its content."""
+        return [f"{blob.object_id}/{blob.path}" for blob in self.blobs]
+
+    def look(self) -> list[FileFacts]:
+        """Return what is known of each file, read now."""
+        large = [unfit_file(blob.path, why) for blob, why in self._large.items()]
+        return [*large, *(self._look(blob.path, data) for blob, data in self._contents())]
+
+    def _with(self, blobs: tuple[Blob, ...]) -> GitSnapshot:
+        return dataclasses.replace(self, blobs=blobs, skipped_paths=())
+
+    @functools.cached_property
+    def _looked(self) -> tuple[FileFacts, ...]:
+        return tuple(look_at(self))
 
     @functools.cached_property
     def _by_path(self) -> dict[str, Blob]:
@@ -84,6 +108,10 @@ class GitSnapshot:
 
     def _unfit(self, path: str, data: bytes) -> str:
         return unfit_content(path, data, wanted=path in self.keep)
+
+    def _look(self, path: str, data: bytes) -> FileFacts:
+        reason = self._unfit(path, data)
+        return unfit_file(path, reason) if reason else file_facts(self._source(path, data))
 
     def _source(self, path: str, data: bytes) -> SourceFile:
         source = SourceFile(path, data, language_of(path, data), self.name)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from chunkers.sources import fingerprint, walk
+from chunkers.file_facts import fingerprint
+from chunkers.sources import walk
 from evaluation.experiment import file_memory
 from evaluation.experiment.file_memory import FileMemory, MemoryLimit, MemoryRepository
 

@@ -81,8 +81,9 @@ def test_workers_end_with_a_run_that_fails_while_it_loads(
     root = tmp_path / "code"
     root.mkdir()
     for number in range(30):
-        (root / f"{number}.py").write_text(f"value_{number} = {number}\n", "utf-8")
+        (root / f"{number}.py").write_text(f"value_{number} = {number}\n" * 1_000, "utf-8")
+    before = multiprocessing.active_children()
     done = chunkbench(*verb, root, "--retriever", "bm25")
     assert (done.code, done.out) == (2, "")
     assert "gives no queries" in done.err
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= set(before)

@@ -8,73 +8,44 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chunkers.file_facts import FileFacts
 from ground_truth.miners.comment_text import comment_query, describes, no_description
+from ground_truth.miners.equal_texts import distinct_lines, normalised
+from ground_truth.miners.finds import FileFinds, Found, join_finds, leave_out, pack_finds
 from ground_truth.miners.query_text import is_aside, not_prose, query_text, unfit
-from ground_truth.miners.selection import (
-    Candidate,
-    Harvest,
-    NearIdentical,
-    Question,
-    distinct_lines,
-    draw,
-    normalised,
-)
+from ground_truth.miners.selection import Candidate, Harvest, Question, draw
 
 
-def candidate(
-    path: str, lines: range, body: str, *, query: str = "Read all rows", language: str = "python"
-) -> Candidate:
-    """Return a candidate whose body has a line for each word."""
-    name, held = path.partition(".")[0], frozenset(body.split())
-    return Candidate(path, language, name, query, lines.start, lines.stop - 1, held)
+def candidate(path: str, lines: range, *, query: str = "Read all rows", language: str = "python") -> Candidate:
+    """Return a candidate that is named after its file."""
+    return Candidate(path, language, path.partition(".")[0], query, lines.start, lines.stop - 1)
 
 
-@pytest.mark.parametrize(
-    ("own", "other", "near"),
-    [
-        ("a b c d", "a b c d", True),
-        ("a b c d", "a b c d e", True),
-        ("a b c d", "a b c x", False),
-        ("a b c d e f g h i", "a b c d e f g h j", True),
-        ("a b c d e f g h", "a b c d e f g j", False),
-        ("a b c", "a b c", False),
-    ],
-)
-def test_bodies_that_share_eight_of_ten_lines_answer_the_same(own: str, other: str, near: bool) -> None:  # noqa: FBT001 - a parameter
-    """Exactly 0.8 of the lines that either has is enough, from four lines on."""
-    one, two = candidate("a.py", range(1, 9), own), candidate("b.py", range(1, 9), other)
-    assert NearIdentical([one, two]).of(one) == ([two] if near else [])
+def harvest_of(repo: str, kind: str, *files: tuple[str, list[Found], str], code: int = 0) -> Harvest:
+    """Return the harvest of files of Python, each with its finds and why it may not be asked about."""
+    records = [pack_finds([FileFinds([], found)], left_out=reason) for _, found, reason in files]
+    _, (finds,) = join_finds(records, 1)
+    facts = [FileFacts(path, "python", 10, b"") for path, _, _ in files]
+    return Harvest(repo, kind, facts, finds, Counter(python=code))
 
 
-def test_what_overlaps_is_no_other_place() -> None:
-    """Lines of the same file that touch are the same place; the next line is another one."""
-    body = "a b c d e"
-    one = candidate("a.py", range(10, 20), body)
-    for lines, other in ((range(20, 30), True), (range(19, 30), False), (range(1, 10), True), (range(1, 11), False)):
-        two = candidate("a.py", lines, body)
-        assert NearIdentical([one, two]).of(one) == ([two] if other else [])
-    elsewhere = candidate("b.py", range(10, 20), body)
-    assert NearIdentical([one, elsewhere]).of(one) == [elsewhere]
-
-
-@pytest.mark.parametrize(("count", "found"), [(49, 49), (50, 0)])
-def test_lines_of_more_than_fifty_bodies_find_nothing(count: int, found: int) -> None:
-    """With the one that asks, fifty bodies are few enough and fifty-one are not."""
-    one = candidate("a.py", range(1, 9), "a b c d")
-    others = [candidate(f"b{n}.py", range(1, 9), "a b c d") for n in range(count)]
-    assert len(NearIdentical([one, *others]).of(one)) == found
+def found(body: str, query: str, reason: str = "") -> Found:
+    """Return a find whose body has a line for each word."""
+    return Found("name", query, 1, 8, frozenset(body.split()), reason)
 
 
 def test_questions_join_and_those_of_many_places_are_dropped() -> None:
     """The same words ask once; three places may answer, four are too many; what is not asked may still answer."""
-    harvest = Harvest("r", "docstrings")
-    harvest.take(candidate("a.py", range(1, 9), "a b c d", query="Read the rows."), file_reason="", reason="")
-    harvest.take(candidate("b.py", range(1, 9), "e f g h", query="read ROWS"), file_reason="", reason="")
-    harvest.take(candidate("c.py", range(1, 9), "a b c d e", query="x"), file_reason="", reason="too short")
-    harvest.take(candidate("d.py", range(1, 9), "a b c d", query="y"), file_reason="test file", reason="too short")
-    for number in range(4):
-        place = candidate(f"m{number}.py", range(1, 9), f"{number} 5 6 7", query="Ask many")
-        harvest.take(place, file_reason="", reason="")
+    harvest = harvest_of(
+        "r",
+        "docstrings",
+        ("a.py", [found("a b c d", "Read the rows.")], ""),
+        ("b.py", [found("e f g h", "read ROWS")], ""),
+        ("c.py", [found("a b c d e", "x", "too short")], ""),
+        ("d.py", [found("a b c d", "y", "too short")], "test file"),
+        *((f"m{number}.py", [found(f"{number} 5 6 7", "Ask many")], "") for number in range(4)),
+        code=10,
+    )
     (question,) = harvest.questions
     assert question.asked.path == "a.py"
     assert [place.path for place in question.others] == ["b.py", "c.py"]
@@ -84,7 +55,6 @@ def test_questions_join_and_those_of_many_places_are_dropped() -> None:
         "asked of many places": 4,
         "same question as another, now its alternative": 1,
     }
-    harvest.code["python"] = 10
     mined = harvest.mined(limit=5, seed=0)
     assert [(note.path, note.alternative) for note in mined.annotations] == [
         ("a.py", "1"),
@@ -98,13 +68,36 @@ def test_questions_join_and_those_of_many_places_are_dropped() -> None:
 
 
 def test_one_place_has_no_alternatives_and_ids_have_no_spaces() -> None:
-    """The id names repository, path and definition, with spaces written out."""
-    harvest = Harvest("my repo", "comments")
-    harvest.take(Candidate("a b.py", "python", "", "Read it", 3, 5, frozenset()), file_reason="", reason="")
-    (note,) = harvest.mined(limit=None, seed=1).annotations
-    assert (note.alternative, note.start_line, note.end_line) == ("", 3, 5)
-    assert note.query_id.startswith("my%20repo:a%20b.py#comment-")
-    assert len(note.query_id.rpartition("-")[2]) == 8
+    """The id names repository, path and definition, with spaces written out; a place found twice is one."""
+    once = Found("", "Read it", 3, 5, frozenset(), "")
+    for finds in ([once], [once, once]):
+        (note,) = harvest_of("my repo", "comments", ("a b.py", finds, "")).mined(limit=None, seed=1).annotations
+        assert (note.alternative, note.start_line, note.end_line) == ("", 3, 5)
+        assert note.query_id.startswith("my%20repo:a%20b.py#comment-")
+        assert len(note.query_id.rpartition("-")[2]) == 8
+
+
+def test_a_file_that_is_left_out_late_counts_as_if_it_had_been_left_out_at_once() -> None:
+    """Its finds are counted under the reason, its hidden text stays; one that was left out before keeps its reason."""
+    finds = FileFinds([(3, 9)], [found("a b c d", "Read the rows"), found("a", "x", "too short")])
+    for record in (pack_finds([finds, finds]), pack_finds([finds, finds], left_out="generated file")):
+        late = leave_out(record, 2, "generated file")
+        assert late == pack_finds([finds, finds], left_out="generated file")
+    test_file = pack_finds([finds], left_out="test file")
+    assert leave_out(test_file, 1, "generated file") == test_file
+    may_ask, (joined,) = join_finds([test_file, pack_finds([finds])], 1)
+    assert may_ask.tolist() == [False, True]
+    assert joined.hidden.values.tolist() == [3, 9, 3, 9]
+    assert joined.dropped == {"test file": 2, "too short": 1}
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.text(), st.text())))
+def test_texts_of_places_are_kept_as_they_are(texts: list[tuple[str, str]]) -> None:
+    """Whatever their characters, empty ones too."""
+    finds = [Found(name, query, 1, 2, frozenset(), "") for name, query in texts]
+    _, (joined,) = join_finds([pack_finds([FileFinds([], finds)])], 1)
+    assert [joined.texts.of(place) for place in range(len(texts))] == texts
 
 
 @settings(max_examples=60, deadline=None)
@@ -119,7 +112,7 @@ def test_languages_have_seats_by_their_code(world: dict[str, tuple[int, int]], l
     """Seat after seat to the language with the largest code over 2n+1; a smaller draw is part of a larger one."""
     code = Counter({name: size for name, (size, _) in world.items()})
     questions = [
-        Question(candidate(f"{name}{n}.py", range(n, n + 2), "a", query=f"{name} {n}", language=name), ())
+        Question(candidate(f"{name}{n}.py", range(n, n + 2), query=f"{name} {n}", language=name), ())
         for name, (_, count) in world.items()
         for n in range(count)
     ]
@@ -261,7 +254,7 @@ def test_a_comment_of_five_words_with_four_that_say_something() -> None:
 def test_a_language_with_two_fifths_of_the_code_has_the_second_seat(limit: int, seats: tuple[int, int]) -> None:
     """Seats go by 100, 40, 33.3, 20, 14.3 and 13.3."""
     questions = [
-        Question(candidate(f"{name}{n}.py", range(n, n + 2), "a", query=f"{name} {n}", language=name), ())
+        Question(candidate(f"{name}{n}.py", range(n, n + 2), query=f"{name} {n}", language=name), ())
         for name in ("c", "go")
         for n in range(4)
     ]

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import UsageError
+from chunkers.file_facts import fingerprint
 from chunkers.languages import DATA_LANGUAGES, known_languages, language_of
-from chunkers.sources import MAX_BYTES, fingerprint, unfit_content, unfit_path, unfit_size, walk
+from chunkers.listing import unfit_path
+from chunkers.sources import MAX_BYTES, unfit_content, unfit_size, walk
 
 
 def write(root: Path, files: dict[str, bytes | str]) -> None:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_corpora import Elsewhere
+from small_corpora import Elsewhere, repository
 
 from chunkers.errors import UsageError
+from chunkers.file_facts import facts_of, file_facts, fingerprint
 from chunkers.file_work import each_file
-from chunkers.sources import Folder, walk
+from chunkers.sources import Folder, Repository, walk
 from chunkers.types import SourceFile
 from evaluation.config import make_config
 from evaluation.experiment.executors import Executor, Processes, Serial
+from evaluation.experiment.file_memory import MemoryLimit, MemoryRepository
 from evaluation.experiment.matching import match_sizes
 from evaluation.experiment.session import Session
 from evaluation.experiment.spread_work import spread_work
 from evaluation.experiment.store import Store
+from ground_truth.duplicates import Without
 from ground_truth.git import resolve_ref
 from ground_truth.git_snapshot import take_snapshot
 from ground_truth.miners.mixed import mine_code
+from ground_truth.transforms import crlf
 
 OWN = Path(__file__).parents[1] / "chunkers"
 
@@ -35,18 +41,18 @@ def two() -> Iterator[Executor]:
     executor.close()
 
 
-def note(source: SourceFile) -> list[str]:
-    """Write down that a file was looked at, beside the repository; return its name and a text that is no UTF-8."""
+def note(source: SourceFile) -> bytes:
+    """Write down that a file was worked on, beside the repository; return its name and a byte that is no UTF-8."""
     (Path(source.data.decode().split("\n")[0]) / f"{source.path}.{len(source.data)}").touch()
-    return [source.path, "\udc80"]
+    return source.path.encode() + b"\x80"
 
 
-def complain(source: SourceFile) -> None:
+def complain(source: SourceFile) -> bytes:
     """Refuse every file."""
     raise UsageError(f"{source.path} is wrong")
 
 
-def stumble(source: SourceFile) -> None:
+def stumble(source: SourceFile) -> bytes:
     """Fail as a bug does."""
     raise ZeroDivisionError(source.path)
 
@@ -71,8 +77,8 @@ def test_mining_finds_the_same_however_it_is_spread(kinds: tuple[str, ...], tmp_
     assert len(alone.queries) > 10
 
 
-def test_only_new_contents_are_looked_at(tmp_path: Path) -> None:
-    """A second pass looks at none, a third at the file that has changed; what is found is the same as at first."""
+def test_only_new_contents_are_worked_on(tmp_path: Path) -> None:
+    """A second pass works on none, a third on the file that has changed; what is found is the same as at first."""
     folder = folder_of(tmp_path, *(f"{number}.py" for number in range(20)))
     store, notes = Store(tmp_path / "store"), tmp_path / "notes"
     with spread_work(store, Serial()):
@@ -80,28 +86,96 @@ def test_only_new_contents_are_looked_at(tmp_path: Path) -> None:
         assert len(list(notes.iterdir())) == 20
         for file in notes.iterdir():
             file.unlink()
-        assert list(each_file(folder, "noted", note)) == first
+        assert list(each_file(walk(folder.root), "noted", note)) == first
         assert not list(notes.iterdir())
         (folder.root / "7.py").write_text(f"{notes}\nchanged\n")
-        again = list(each_file(folder, "noted", note))
+        again = list(each_file(walk(folder.root), "noted", note))
     assert [file.name.partition(".py")[0] for file in notes.iterdir()] == ["7"]
-    assert [(each.path, each.value) for each in again] == [(each.path, each.value) for each in first]
-    assert [each.path for each in again] == sorted(each.path for each in again)
+    assert [(each.facts.path, each.record) for each in again] == [(each.facts.path, each.record) for each in first]
+    assert [each.facts.path for each in again] == sorted(each.facts.path for each in again)
 
 
 def test_what_is_kept_needs_no_engine_and_is_one_entry(tmp_path: Path) -> None:
-    """Portions are done by the engine and kept together; a second pass asks it for nothing."""
+    """Blocks are done by the engine and kept together; a second pass asks it for nothing."""
     folder = folder_of(tmp_path, *(f"{number}.py" for number in range(20)))
+    for path in folder.root.iterdir():
+        path.write_text(path.read_text() + "#" * 20_000)
+    folder = walk(folder.root)
     store, engine = Store(tmp_path / "store"), Elsewhere()
     with spread_work(store, engine):
         first = list(each_file(folder, "noted", note))
-        assert len(engine.done) == 3
+        assert len(engine.done) == 4
         assert len(store.folders()) == 1
         assert list(each_file(folder, "noted", note)) == first
-        assert len(engine.done) == 3
-        (folder.root / "0.py").write_text(f"{tmp_path / 'notes'}\nchanged\n")
+        assert len(engine.done) == 4
+    (folder.root / "0.py").write_text(f"{tmp_path / 'notes'}\nchanged\n")
+    folder = walk(folder.root)
+    with spread_work(store, engine):
         list(each_file(folder, "noted", note))
-    assert len(engine.done) == 4
+    assert [list(task.files.paths) for task in engine.done[4:]] == [["0.py"]]
+
+
+def test_a_file_that_changes_while_a_dataset_is_loaded_is_named(tmp_path: Path, two: Executor) -> None:
+    """What is worked on is what the walk saw: two states are never mixed."""
+    folder = folder_of(tmp_path, *(f"{number}.py" for number in range(20)))
+    (folder.root / "7.py").write_text(f"{tmp_path / 'notes'}\nchanged\n")
+    for executor in (Serial(), two):
+        with (
+            spread_work(Store(tmp_path / "store"), executor),
+            pytest.raises(UsageError, match=r"code/7\.py has changed since the dataset was loaded: run again"),
+        ):
+            list(each_file(folder, "noted", note))
+
+
+def test_names_that_no_run_has_seen_are_looked_at_by_workers(tmp_path: Path) -> None:
+    """In portions and in order; a second walk with a few more names asks for nobody, one with many more does."""
+    code, store = tmp_path / "code", Store(tmp_path / "store")
+    code.mkdir()
+    for number in range(300):
+        (code / f"{number}.py").write_text(f"a = {number}\n")
+    (code / "binary.py").write_bytes(b"\0")
+    alone = walk(code)
+    assert list(alone.facts()) == [file_facts(source) for source in alone.files()]
+    for more, tasks in ((0, 4), (5, 0), (200, 6)):
+        for number in range(more):
+            (code / f"more{more}{number}.py").touch()
+        engine = Elsewhere()
+        with spread_work(store, engine):
+            found = walk(code)
+        assert len(engine.done) == tasks
+        assert (found, found.facts()) == (walk(code), walk(code).facts())
+    few = Elsewhere()
+    with spread_work(Store(tmp_path / "other"), few):
+        walk(OWN / "peers")
+    assert not few.done
+
+
+def test_repositories_tell_what_is_in_them_without_their_text(tmp_path: Path) -> None:
+    """A folder, some of its files, one with a transform, a commit, one without copies, one in memory, texts."""
+    folder = folder_of(tmp_path, "a.py", "b.py", "c.py")
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "m"]):
+        subprocess.run(["git", *command], cwd=folder.root, check=True)
+    snapshot = take_snapshot(folder.root, resolve_ref(folder.root, "HEAD"), name="code")
+    repositories: list[Repository] = [
+        folder,
+        folder.only(["b.py"]),
+        replace(folder, paths=("a.py", "c.py")),
+        replace(folder, transform=crlf),
+        replace(snapshot, transform=crlf),
+        walk(folder.root / "b.py"),
+        Folder("unwalked", folder.root, ("a.py",)),
+        pickle.loads(pickle.dumps(folder)),  # noqa: S301 - our own
+        snapshot,
+        Without(folder, frozenset({"a.py"})),
+        Without(repository("texts", {"a.py": "a = 1", "b.py": "b"}), frozenset({"a.py"})),
+        MemoryRepository(snapshot, MemoryLimit()),
+        MemoryRepository(repository("texts", {"a.py": "a = 1"}), MemoryLimit()),
+        repository("texts", {"a.py": "a = 1"}),
+    ]
+    for each in repositories:
+        assert list(facts_of(each)) == [file_facts(source) for source in each.files()]
+    assert len({fingerprint(each) for each in repositories[:4]}) == 4
+    assert fingerprint(snapshot) == fingerprint(folder)
 
 
 def test_a_file_that_cannot_be_worked_on_ends_the_pass(tmp_path: Path, two: Executor) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from chunkers.file_facts import FileFacts, facts_of, file_facts
 from chunkers.sources import Repository, Skipped, read_many
 from chunkers.types import SourceFile
 
@@ -57,6 +58,12 @@ class MemoryRepository:
     def skipped(self) -> Sequence[Skipped]:
         """What was left out, each with a reason."""
         return self.inner.skipped
+
+    def facts(self) -> Sequence[FileFacts]:
+        """Return the files in path order; they are read where the repository inside does not know them."""
+        if hasattr(self.inner, "facts"):
+            return facts_of(self.inner)
+        return [file_facts(source) for source in self.files()]
 
     def files(self) -> Iterator[SourceFile]:
         """Yield the files in path order."""

@@ -8,15 +8,16 @@ import hashlib
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.file_facts import FileFacts, facts_of, fingerprint_of
 from chunkers.sizes import Ruler, ruler
-from chunkers.sources import Repository, fingerprint_of, read_many
+from chunkers.sources import Repository, read_many
 from chunkers.types import SizeUnit, SourceFile
 from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.file_memory import FileMemory, MemoryLimit, MemoryRepository
@@ -67,7 +68,7 @@ class LoadedDataset:
         """Every file of the corpus, by repository and path: the order of every chunk table."""
         if self.known is not None:
             return self.known
-        return tuple(known for repository in _by_name(self.dataset) for known in map(_known, repository.files()))
+        return tuple(_known(each.name, file) for each in _by_name(self.dataset) for file in facts_of(each))
 
     def sources(self, known: Sequence[KnownFile]) -> Iterator[SourceFile]:
         """Yield some of the files in their order, read now; raise where one is not what it was."""
@@ -210,18 +211,15 @@ def load_dataset(
     dataset = draw_queries(_in_memory(apply_duplicates(loader.load(), duplicates)), limit, seed=seed)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
-    corpus: dict[str, str] = {}
-    known: list[KnownFile] = []
-    for repository in _by_name(dataset):
-        corpus[repository.name] = fingerprint_of(_noted(repository.files(), known))
+    files = {repository.name: facts_of(repository) for repository in _by_name(dataset)}
     return LoadedDataset(
         spec=spec,
         dataset=dataset,
-        corpus=_digest([dataset.scope, sorted(corpus.items())]),
+        corpus=_digest([dataset.scope, [(name, fingerprint_of(held)) for name, held in files.items()]]),
         queries=_digest([[query.id, query.text, query.repo] for query in dataset.queries]),
         annotations=_digest([_plain(annotation) for annotation in dataset.annotations]),
         hidden=_digest(sorted(dataset.hidden)) if dataset.hidden else "",
-        known=tuple(known),
+        known=tuple(_known(name, file) for name, held in files.items() for file in held),
         tokens=tokens,
     )
 
@@ -230,15 +228,8 @@ def _by_name(dataset: Dataset) -> list[Repository]:
     return sorted(dataset.repositories, key=lambda repository: repository.name)
 
 
-def _known(source: SourceFile) -> KnownFile:
-    return KnownFile(CorpusFile(source.repo, source.path, source.language), file_key(source), len(source.data))
-
-
-def _noted(sources: Iterable[SourceFile], known: list[KnownFile]) -> Iterator[SourceFile]:
-    """Yield the files, each noted on its way."""
-    for source in sources:
-        known.append(_known(source))
-        yield source
+def _known(repo: str, file: FileFacts) -> KnownFile:
+    return KnownFile(CorpusFile(repo, file.path, file.language), file.key, file.size)
 
 
 def _in_memory(dataset: Dataset) -> Dataset:

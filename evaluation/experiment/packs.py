@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from chunkers.file_facts import KEY_BYTES, file_facts
 from chunkers.types import SourceFile
 from evaluation.experiment.pack_use import days_used, note_use, write_days
 from evaluation.experiment.store import StageKey, Store
 
-_KEY = np.dtype("S16")
+_KEY = np.dtype(f"S{KEY_BYTES}")
 _SMALL = 1_000_000
 """Bytes of records up to which entries are always made one: opening many takes longer than reading them."""
 
@@ -158,8 +159,7 @@ class Packs:
 
 def file_key(source: SourceFile) -> bytes:
     """Return what names a file in every pack: its path, language and content."""
-    about = f"{source.path}\0{source.language}\0".encode("utf-8", "surrogateescape")
-    return hashlib.sha256(about + hashlib.sha256(source.data).digest()).digest()[: _KEY.itemsize]
+    return file_facts(source).key
 
 
 def is_pack(folder: Path) -> bool:

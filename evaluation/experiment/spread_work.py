@@ -3,108 +3,123 @@
 from __future__ import annotations
 
 import functools
-import json
-import zlib
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from chunkers.file_work import Work, WorkedFile, done_by, worked
+from chunkers.errors import UsageError
+from chunkers.file_facts import KEY_BYTES, FileFacts, facts_of, file_facts
+from chunkers.file_work import Listed, Work, WorkedFile, done_by
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.sources import Repository
-from chunkers.types import SourceFile
-from evaluation.experiment.blocks import is_little
+from evaluation.experiment.blocks import even_blocks, is_little
 from evaluation.experiment.code import code_of
 from evaluation.experiment.environment import package_version
 from evaluation.experiment.executors import Executor
-from evaluation.experiment.packs import Packs, file_key
+from evaluation.experiment.packs import Packs
 from evaluation.experiment.store import Store
 
-_PORTIONS, _SMALLEST = 128, 8
-"""Tasks that a repository becomes, and files that one has at least."""
-_FEW = 32
-"""Portions with many new files after which this process does not look any further for others."""
+_PORTIONS, _SMALLEST = 64, 100
+"""Tasks in which names are looked at, and files that one has at least."""
 _SPARE = 100
-"""Files that the first portion is taken to have beside its own, so that a few new ones are few there too."""
+"""Files that a repository is taken to have beside its own, so that a few new ones are few in a small one too."""
 
 
 class _Portion(NamedTuple):
-    """Some files of a repository, and what is done with them."""
+    """Some new files of a repository, and what is done with them."""
 
-    number: int
     files: Repository
+    expected: tuple[FileFacts, ...]
     kind: str
     work: Work
-    entries: tuple[str, ...]
-    """What was kept before this work began."""
 
 
 @contextmanager
 def spread_work(store: Store, executor: Executor) -> Iterator[None]:
     """Spread the work over files while the block runs."""
-    with done_by(functools.partial(_spread, store, executor)):
+    with done_by(_Spread(store, executor)):
         yield
 
 
-def _spread(store: Store, executor: Executor, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
-    kept = Packs(store, kind, _inputs(work))
-    made: dict[int, list[WorkedFile]] = {}
-    todo: list[_Portion] = []
-    seen = new = 0
-    here = not executor.for_little().elsewhere
-    for portion in _portions(repository, kind, work, kept.entries()):
-        # Where all files are kept, or all but a few, starting processes would take longer than doing it here.
-        if portion.entries and len(todo) <= _FEW:
-            sources = list(portion.files.files())
-            names = [file_key(source) for source in sources]
-            lacking = int((~kept.holds(names)).sum())
-            seen += len(sources)
-            if not lacking or (here and is_little(new + lacking, seen + _SPARE)):
-                new += lacking
-                made[portion.number] = _worked(kept, portion.work, sources, names)
-                continue
-        todo.append(portion)
-    for outcome in executor.map(functools.partial(_do, store), todo):
-        if outcome.value is None:
-            raise outcome.exception
-        made[outcome.task.number] = outcome.value
-    if todo or new:
-        kept.merge()
-    for number in sorted(made):
-        yield from made[number]
+@dataclass(frozen=True)
+class _Spread:
+    """Has files looked at and worked on by an executor; what is little is done here where nobody is at work yet."""
+
+    store: Store
+    executor: Executor
+
+    def look(self, listed: Listed) -> list[FileFacts]:
+        """Return what is known of each file, read now: contents decide, so nothing of it is kept."""
+        portions = listed.portions(_PORTIONS, least=_SMALLEST) if self.executor.elsewhere else []
+        doers = self._doers(little=len(portions) < 2 or self._has_seen(listed.names()))
+        if not doers.elsewhere:
+            return listed.look()
+        found: dict[int, list[FileFacts]] = {}
+        for outcome in doers.map(_look, list(enumerate(portions))):
+            if outcome.value is None:
+                raise outcome.exception
+            found[outcome.task[0]] = outcome.value
+        return [file for number in sorted(found) for file in found[number]]
+
+    def work(self, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
+        """Yield the files in their order; only those are read whose content no record is kept of."""
+        files = facts_of(repository)
+        keys = [file.key for file in files]
+        kept = Packs(self.store, kind, _inputs(work))
+        records = kept.find(keys)
+        new = [file for file, key in zip(files, keys, strict=True) if key not in records]
+        doers = self._doers(little=is_little(len(new), len(files) + _SPARE))
+        for outcome in doers.map(functools.partial(_do, self.store), _portions(repository, new, kind, work)):
+            if outcome.value is None:
+                raise outcome.exception
+            records |= outcome.value
+        if new:
+            kept.merge()
+        return (WorkedFile(file, records[key]) for file, key in zip(files, keys, strict=True))
+
+    def _doers(self, *, little: bool) -> Executor:
+        # Starting processes would take longer than doing a little here.
+        return self.executor.for_little() if little else self.executor
+
+    def _has_seen(self, names: Sequence[str]) -> bool:
+        """Return whether most files of these names were there in an earlier run, and note those that were not."""
+        seen = Packs(self.store, "seen", {})
+        keys = [hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()[:KEY_BYTES] for name in names]
+        new = set(keys) - seen.find(keys).keys()
+        if new:
+            seen.add(dict.fromkeys(new, b""))
+            seen.merge()
+        return is_little(len(new), len(names) + _SPARE)
 
 
-def _value(record: bytes) -> Any:  # noqa: ANN401 - what JSON can hold
-    return json.loads(zlib.decompress(record))
+def _look(portion: tuple[int, Listed]) -> list[FileFacts]:
+    return portion[1].look()
 
 
-def _portions(repository: Repository, kind: str, work: Work, entries: tuple[str, ...]) -> list[_Portion]:
-    """Return the repository in portions, where it can be divided: a task names its files, it does not carry them."""
-    divide = getattr(repository, "portions", None)
-    parts = divide(_PORTIONS, least=_SMALLEST) if divide else [repository]
-    return [_Portion(number, part, kind, work, entries) for number, part in enumerate(parts)]
+def _portions(repository: Repository, new: Sequence[FileFacts], kind: str, work: Work) -> list[_Portion]:
+    """Return new files in blocks, where the repository can be divided: a task names its files and carries none."""
+    only = getattr(repository, "only", None)
+    blocks = even_blocks([file.size for file in new]) if only else [range(len(new))] if new else []
+    parts = [tuple(new[block.start : block.stop]) for block in blocks]
+    return [_Portion(only([file.path for file in part]) if only else repository, part, kind, work) for part in parts]
 
 
-def _do(store: Store, portion: _Portion) -> list[WorkedFile]:
-    packs = Packs(store, portion.kind, _inputs(portion.work), entries=portion.entries)
-    sources = list(portion.files.files())
-    return _worked(packs, portion.work, sources, [file_key(source) for source in sources])
-
-
-def _worked(packs: Packs, work: Work, sources: Sequence[SourceFile], names: Sequence[bytes]) -> list[WorkedFile]:
-    """Return what the work makes of each file, and keep what is new."""
-    known = packs.find(names)
-    fresh: dict[bytes, bytes] = {}
-    made = []
-    for name, source in zip(names, sources, strict=True):
-        if name in known:
-            value = _value(known[name])
-        else:
-            text = json.dumps(work(source))
-            fresh[name] = zlib.compress(text.encode(), 1)
-            value = json.loads(text)  # the same whether it was kept or not
-        made.append(worked(source, value))
-    packs.add(fresh)
+def _do(store: Store, portion: _Portion) -> dict[bytes, bytes]:
+    """Return key → record of every file that is expected, and keep them."""
+    wanted = {file.key: file.path for file in portion.expected}
+    made: dict[bytes, bytes] = {}
+    for source in portion.files.files():
+        key = file_facts(source).key
+        if key in wanted and key not in made:
+            made[key] = portion.work(source)
+    for path in (path for key, path in wanted.items() if key not in made):
+        raise UsageError(
+            f"{portion.files.name}/{path} has changed since the dataset was loaded: run again, and leave it as it is "
+            "meanwhile"
+        )
+    Packs(store, portion.kind, _inputs(portion.work)).add(made)
     return made
 
 

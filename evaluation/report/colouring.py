@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -98,7 +99,7 @@ def packed_colours(path: str, text: str) -> str:
 
 def all_colours(texts: Sequence[tuple[str, str]]) -> list[str]:
     """Return the packed colours of many texts, by path and text; a run keeps them for as long as the texts stay."""
-    return [file.value for file in each_file(_Texts(texts), "colours", _packed)]
+    return [zlib.decompress(file.record).decode() for file in each_file(_Texts(texts), "colours", _record)]
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,10 @@ class _Texts:
 def _source(path: str, text: str) -> SourceFile:
     data = text.encode("utf-8", "replace")
     return SourceFile(path, data, language_of(path, data))
+
+
+def _record(source: SourceFile) -> bytes:
+    return zlib.compress(_packed(source).encode(), 1)
 
 
 def _packed(source: SourceFile) -> str:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.file_facts import fingerprint
 from chunkers.plugins import positive
 from chunkers.sizes import ruler
-from chunkers.sources import Folder, Skipped, fingerprint, walk
+from chunkers.sources import Folder, Skipped, walk
 from ground_truth.hidden import HiddenText, documentation, inside
 from ground_truth.miners.mixed import CodeKind, mine_code
 from ground_truth.miners.types import Mined

@@ -9,8 +9,9 @@ from chunkers.sources import Repository
 from chunkers.types import SourceFile
 from ground_truth.miners.comment_blocks import Commented, Lines, commented_blocks
 from ground_truth.miners.comment_text import comment_query, no_description
-from ground_truth.miners.corpus import FileFinds, Found, harvest_files
-from ground_truth.miners.selection import distinct_lines
+from ground_truth.miners.corpus import harvest_files
+from ground_truth.miners.equal_texts import distinct_lines
+from ground_truth.miners.finds import FileFinds, Found
 from ground_truth.miners.types import Mined
 from ground_truth.types import HiddenSpan
 
@@ -63,7 +64,7 @@ def _found(lines: list[bytes], description: _Description) -> Found:
     found, query, problem = description
     first, last = found.lines or (1, 0)
     reason = problem or found.problem or _size_reason(found.lines)
-    return Found("", query, first, last, tuple(sorted(distinct_lines(lines[first - 1 : last]))), reason)
+    return Found("", query, first, last, distinct_lines(lines[first - 1 : last]), reason)
 
 
 def _size_reason(lines: Lines | None) -> str:

@@ -11,8 +11,8 @@ from chunkers.errors import UsageError
 from ground_truth.generated_code import is_generated
 from ground_truth.git import Commit, changes, commits, is_git, list_tree, read_blobs, resolve_ref, revisions
 from ground_truth.miners.english import FILLERS
+from ground_truth.miners.equal_texts import normalised
 from ground_truth.miners.query_text import MIN_WORDS
-from ground_truth.miners.selection import normalised
 from ground_truth.miners.types import Mined
 from ground_truth.patches import FilePatch, merged, parse_patch
 from ground_truth.source_paths import has_test_word, is_source, is_test_file

@@ -5,10 +5,11 @@ from __future__ import annotations
 from chunkers.sources import Repository
 from chunkers.types import SourceFile
 from ground_truth.miners.comment_text import describes
-from ground_truth.miners.corpus import FileFinds, Found, harvest_files
+from ground_truth.miners.corpus import harvest_files
 from ground_truth.miners.definitions import definitions, hidden_docstrings
+from ground_truth.miners.equal_texts import distinct_lines
+from ground_truth.miners.finds import FileFinds, Found
 from ground_truth.miners.query_text import is_aside, query_text, unfit
-from ground_truth.miners.selection import distinct_lines
 from ground_truth.miners.types import Definition, Mined
 
 MIN_BODY_LINES = 3
@@ -38,7 +39,7 @@ def _found(source: SourceFile, definition: Definition) -> Found:
         query,
         definition.start_line,
         definition.end_line,
-        tuple(sorted(_body(source.data, definition))),
+        _body(source.data, definition),
         _reason(definition) or _text_reason(query, definition),
     )
 

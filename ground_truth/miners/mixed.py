@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from chunkers.sources import Repository
 from ground_truth.miners.comments import comments_of
-from ground_truth.miners.corpus import Find, harvest_files
+from ground_truth.miners.corpus import harvest_files
 from ground_truth.miners.docstrings import docstrings_of
+from ground_truth.miners.finds import Find
 from ground_truth.miners.types import LanguageShare, Mined
 
 CodeKind = Literal["docstrings", "comments"]
@@ -25,7 +27,7 @@ def mine_code(repository: Repository, kinds: Sequence[CodeKind], *, limit: int, 
         queries=tuple(query for mined in found for query in mined.queries),
         annotations=tuple(note for mined in found for note in mined.annotations),
         dropped=sum((Counter(mined.dropped) for mined in found), Counter[str]()),
-        hidden=tuple(sorted({span for mined in found for span in mined.hidden})),
+        hidden=tuple(dict.fromkeys(sorted(itertools.chain.from_iterable(mined.hidden for mined in found)))),
         languages=_languages(found),
     )
 

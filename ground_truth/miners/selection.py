@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from chunkers.file_facts import FileFacts
+from ground_truth.miners.finds import Finds
+from ground_truth.miners.places import near_identical
 from ground_truth.miners.types import LanguageShare, Mined
 from ground_truth.types import Annotation, HiddenSpan, Query
 
 MAX_PLACES = 3
 """A question with more answers than this is too general to be asked."""
-NEAR = 0.8
-"""Bodies that share this much of their distinct lines (Jaccard) answer the same question equally well."""
-MIN_DISTINCT_LINES = 4
-"""Bodies with fewer distinct lines resemble each other by chance."""
-_PUNCTUATION = re.compile(r"[\W_]+")
-_FILLERS = frozenset("a an the of to is are be and or in for that this".split())
-_COMMON_LINE = 50
-"""A line of more bodies than this finds no near-identical ones: ``return None`` and its like."""
 
 
 class Candidate(NamedTuple):
@@ -34,8 +30,6 @@ class Candidate(NamedTuple):
     query: str
     start_line: int
     end_line: int
-    body: frozenset[str]
-    """The distinct lines of the answer, without indentation and documentation."""
 
 
 class Question(NamedTuple):
@@ -47,34 +41,31 @@ class Question(NamedTuple):
 
 
 class Harvest:
-    """What a pass over the files of a repository has found so far."""
+    """What the files of a repository could ask in one way."""
 
-    def __init__(self, repo: str, kind: str) -> None:
-        self.repo = repo
-        self.kind = kind
-        self.dropped: Counter[str] = Counter()
-        self.code: Counter[str] = Counter()
-        """Bytes of each language that could be asked about: neither tests nor generated files."""
-        self.hidden: list[HiddenSpan] = []
-        self._found: list[Candidate] = []
-        self._places: list[Candidate] = []
-
-    def take(self, candidate: Candidate, *, file_reason: str, reason: str) -> None:
-        """Keep a candidate, or count the reason against asking it.
-
-        What is not asked may still answer another question, unless its whole file is out of the question.
-        """
-        if not file_reason:
-            self._places.append(candidate)
-        if file_reason or reason:
-            self.dropped[file_reason or reason] += 1
-        else:
-            self._found.append(candidate)
+    def __init__(self, repo: str, kind: str, files: Sequence[FileFacts], finds: Finds, code: Counter[str]) -> None:
+        """``code`` is the bytes of each language that could be asked about: neither tests nor generated files."""
+        self.repo, self.kind, self.code = repo, kind, code
+        self._files, self._finds = files, finds
 
     @functools.cached_property
+    def hidden(self) -> tuple[HiddenSpan, ...]:
+        """What an index must not show, by path and place."""
+        values, counts = self._finds.hidden
+        files = np.repeat(np.arange(len(counts)), counts // 2).tolist()
+        paths = [file.path for file in self._files]
+        spans = zip(files, values[::2].tolist(), values[1::2].tolist(), strict=True)
+        return tuple(sorted(HiddenSpan(self.repo, paths[file], start, end) for file, start, end in spans))
+
+    @property
     def questions(self) -> tuple[Question, ...]:
-        """Every question that can be asked; ask for it when all files were seen."""
-        return tuple(self._questions())
+        """Every question that can be asked."""
+        return self._asked[0]
+
+    @property
+    def dropped(self) -> Counter[str]:
+        """How many texts are not asked, by reason."""
+        return self._finds.dropped + self._asked[1]
 
     def mined(self, *, limit: int | None, seed: int) -> Mined:
         """Return at most ``limit`` queries, chosen by the seed alone, in file order."""
@@ -87,26 +78,52 @@ class Harvest:
             tuple(self._query(one.asked) for one in chosen),
             tuple(note for one in chosen for note in self._annotations(one)),
             self.dropped + over,
-            hidden=tuple(sorted(self.hidden)),
+            hidden=self.hidden,
             languages={
                 language: LanguageShare(size, candidates[language], queries[language])
                 for language, size in sorted(self.code.items(), key=lambda item: (-item[1], item[0]))
             },
         )
 
-    def _questions(self) -> Iterator[Question]:
-        """Yield each question once, with its places; one with too many places is dropped and counted."""
-        asked: dict[str, list[Candidate]] = {}
-        for candidate in self._found:
-            asked.setdefault(normalised(candidate.query), []).append(candidate)
-        near = NearIdentical(self._places)
-        for same in asked.values():
-            places = sorted({place for one in same for place in (one, *near.of(one))} - {same[0]}, key=_in_file_order)
-            if len(places) >= MAX_PLACES:
-                self.dropped["asked of many places"] += len(same)
+    @functools.cached_property
+    def _asked(self) -> tuple[tuple[Question, ...], Counter[str]]:
+        """Each question once, with its places, and how many are dropped: those with too many places are."""
+        same: dict[int, list[int]] = {}
+        for place, question in zip(
+            np.flatnonzero(self._finds.places.asks).tolist(), self._finds.questions, strict=True
+        ):
+            same.setdefault(question, []).append(place)
+        near = near_identical(self._finds.places)
+        dropped: Counter[str] = Counter()
+        questions = []
+        for asked in same.values():
+            others = self._others(asked, near)
+            if len(others) >= MAX_PLACES:
+                dropped["asked of many places"] += len(asked)
                 continue
-            self.dropped["same question as another, now its alternative"] += len(same) - 1
-            yield Question(same[0], tuple(places))
+            dropped["same question as another, now its alternative"] += len(asked) - 1
+            questions.append(Question(self._candidate(asked[0]), others))
+        return tuple(questions), dropped
+
+    def _others(self, asked: Sequence[int], near: Mapping[int, Sequence[int]]) -> tuple[Candidate, ...]:
+        """Return the places that answer equally well as the first that asks, in file order, each once."""
+        places = {place for one in asked for place in (one, *near.get(one, ()))}
+        if len(places) == 1:
+            return ()
+        lines = self._finds.places.lines
+        first, *others = ((self._candidate(place), lines(place).tobytes()) for place in (asked[0], *sorted(places)))
+        distinct = dict.fromkeys(each for each in others if each != first)
+        return tuple(sorted((candidate for candidate, _ in distinct), key=_in_file_order))
+
+    def _candidate(self, place: int) -> Candidate:
+        number, start_line, end_line = self._rows[place]
+        file, (name, query) = self._files[number], self._finds.texts.of(place)
+        return Candidate(file.path, file.language or "", name, query, start_line, end_line)
+
+    @functools.cached_property
+    def _rows(self) -> list[tuple[int, int, int]]:
+        places = self._finds.places
+        return list(zip(*(each.tolist() for each in (places.file, places.start_line, places.end_line)), strict=True))
 
     def _query(self, asked: Candidate) -> Query:
         return Query(self._id(asked), asked.query, self.repo, kind=self.kind, language=asked.language)
@@ -129,32 +146,6 @@ class Harvest:
         return "%20".join(f"{self.repo}:{candidate.path}#{name}-{text}".split())
 
 
-class NearIdentical:
-    """Places whose bodies share most of their lines."""
-
-    def __init__(self, places: Sequence[Candidate]) -> None:
-        self._places = places
-        self._by_line: dict[str, list[int]] = {}
-        for number, place in enumerate(places):
-            for line in place.body:
-                self._by_line.setdefault(line, []).append(number)
-
-    def of(self, candidate: Candidate) -> list[Candidate]:
-        """Return the other places that are near-identical to a candidate and do not overlap it."""
-        if len(candidate.body) < MIN_DISTINCT_LINES:
-            return []
-        places = sorted((self._by_line.get(line, []) for line in candidate.body), key=len)
-        # A near-identical place lacks so few of the lines that it has one of the rarest few.
-        few = sum(len(places) - missing >= NEAR * len(places) for missing in range(len(places)))
-        numbers = {number for some in places[:few] if len(some) <= _COMMON_LINE for number in some}
-        return [
-            place
-            for place in (self._places[number] for number in sorted(numbers))
-            if not _overlap(place, candidate)
-            and len(place.body & candidate.body) >= NEAR * len(place.body | candidate.body)
-        ]
-
-
 def draw(
     questions: Sequence[Question], code: Counter[str], *, repo: str, limit: int | None, seed: int
 ) -> list[Question]:
@@ -175,22 +166,6 @@ def draw(
         if not waiting[language]:
             del waiting[language]
     return sorted(chosen, key=lambda question: _in_file_order(question.asked))
-
-
-def normalised(question: str) -> str:
-    """Return the words of a question in lower case, without punctuation, articles and other fillers."""
-    words = _PUNCTUATION.sub(" ", question.casefold()).split()
-    return " ".join(word for word in words if word not in _FILLERS)
-
-
-def distinct_lines(lines: Iterable[bytes]) -> frozenset[str]:
-    """Return the lines that say something, each once, without indentation."""
-    texts = (" ".join(line.decode("utf-8", "replace").split()) for line in lines)
-    return frozenset(text for text in texts if text.strip("{}()[];, "))
-
-
-def _overlap(one: Candidate, other: Candidate) -> bool:
-    return one.path == other.path and one.start_line <= other.end_line and other.start_line <= one.end_line
 
 
 def _in_file_order(candidate: Candidate) -> tuple[str, int, int, str]:

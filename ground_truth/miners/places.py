@@ -1,0 +1,81 @@
+"""Places of a repository that may answer a question, and those that answer it equally well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+NEAR = 0.8
+"""Bodies that share this much of their distinct lines (Jaccard) answer the same question equally well."""
+MIN_DISTINCT_LINES = 4
+"""Bodies with fewer distinct lines resemble each other by chance."""
+_COMMON_LINE = 50
+"""A line of more bodies than this finds no near-identical ones: ``return None`` and its like."""
+
+
+class Places(NamedTuple):
+    """Arrays with an entry for each place, in file order."""
+
+    file: np.ndarray
+    """The number of its file."""
+    start_line: np.ndarray
+    end_line: np.ndarray
+    asks: np.ndarray
+    """Whether its text may be asked."""
+    ends: np.ndarray
+    """Where its lines end in the body; they begin where those of the place before it end."""
+    body: np.ndarray
+    """Hashes of the distinct lines of every place."""
+    others: np.ndarray
+    """Hashes of the distinct lines of places that are too short to be listed."""
+
+    def lines(self, place: int) -> np.ndarray:
+        """Return the hashes of the distinct lines of a place."""
+        return self.body[self.ends[place - 1] if place else 0 : self.ends[place]]
+
+
+def near_identical(places: Places) -> dict[int, list[int]]:
+    """Return, for each place that asks, the others that share most of its lines and do not overlap it, if any."""
+    found: dict[int, list[int]] = {}
+    lines: dict[int, frozenset[int]] = {}
+    for one, other in _proposed(places):
+        ours, theirs = (lines.get(n) or lines.setdefault(n, frozenset(places.lines(n).tolist())) for n in (one, other))
+        if len(ours & theirs) >= NEAR * len(ours | theirs):
+            found.setdefault(one, []).append(other)
+    return found
+
+
+def _proposed(places: Places) -> Iterator[tuple[int, int]]:
+    """Yield pairs that share one of the first's rarest lines, do not differ too much in size and do not overlap."""
+    sizes = np.diff(places.ends, prepend=0)
+    owner = np.concatenate((np.repeat(np.arange(len(sizes)), sizes), np.full(len(places.others), -1)))
+    lines = np.concatenate((places.body, places.others))
+    order = np.argsort(lines)
+    ordered = lines[order]
+    begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)])
+    counts = np.diff(begins, append=len(ordered))
+    line = np.empty(len(ordered), dtype=np.int64)
+    line[order] = np.repeat(np.arange(len(begins)), counts)
+
+    asking = np.flatnonzero(places.asks & (sizes >= MIN_DISTINCT_LINES))
+    held = len(places.body)
+    count = counts[line[:held]]
+    # A near-identical place lacks so few of the lines that it has one of the rarest few.
+    few = sizes[asking] - np.ceil(NEAR * sizes[asking]).astype(np.int64)
+    by_count = np.sort(owner[:held] << 32 | count)
+    rarest = np.zeros(len(sizes), dtype=np.int64)
+    rarest[asking] = by_count[places.ends[asking] - sizes[asking] + few] & 0xFFFFFFFF
+    useful = np.flatnonzero((count > 1) & (count <= np.minimum(rarest, _COMMON_LINE)[owner[:held]]))
+
+    lengths = counts[line[useful]]
+    shifts = begins[line[useful]] - (np.cumsum(lengths) - lengths)
+    one = np.repeat(owner[useful], lengths)
+    other = owner[order[np.arange(len(one)) + np.repeat(shifts, lengths)]]
+    pairs = np.unique((one * len(sizes) + other)[(other >= 0) & (one != other)])
+    one, other = pairs // max(len(sizes), 1), pairs % max(len(sizes), 1)
+    alike = np.minimum(sizes[one], sizes[other]) >= NEAR * np.maximum(sizes[one], sizes[other])
+    apart = (places.start_line[one] > places.end_line[other]) | (places.start_line[other] > places.end_line[one])
+    kept = alike & (apart | (places.file[one] != places.file[other]))
+    return zip(one[kept].tolist(), other[kept].tolist(), strict=True)
