@@ -121,8 +121,9 @@ def run(
         questions.seek(0)
         process = _start(arguments, environment=environment, cwd=cwd, err=words, stdin=questions)
         late = threading.Timer(_SECONDS, process.kill)
-        late.start()
+        late.daemon = True  # whatever ends this program does not wait for it
         try:
+            late.start()
             assert process.stdout is not None  # noqa: S101 - asked for above
             printed = process.stdout.read(largest + 1)
             if len(printed) > largest:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import threading
 import zlib
 from pathlib import Path
 
@@ -446,3 +447,22 @@ def test_a_file_whose_name_says_nothing_is_looked_into(tmp_path: Path) -> None:
     assert [one.path for one in take_snapshot(tmp_path, head, name="r").files()] == ["a.py", "deploy"]
     only = take_snapshot(tmp_path, head, name="r", languages={"python"})
     assert [one.path for one in only.files()] == ["a.py"]
+
+
+def test_ctrl_c_while_git_starts_leaves_nothing_to_wait_for(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock that bounds git's time ends with the call, wherever an interrupt comes, and holds no exit up."""
+    clocks: list[threading.Timer] = []
+    start = threading.Timer.start
+
+    def interrupted(clock: threading.Timer) -> None:
+        start(clock)
+        clocks.append(clock)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Timer, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        read_git(locate(work), "cat-file", "-t", "HEAD")
+    (clock,) = clocks
+    clock.join(60)
+    assert not clock.is_alive()
+    assert clock.daemon
