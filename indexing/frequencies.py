@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from indexing.word_counts import WordCounts
-from indexing.word_names import WordNames, bytes_of
+from indexing.word_names import WordNames, bytes_of, distinct
 
 
 class Frequencies(NamedTuple):
@@ -47,7 +47,7 @@ class Frequencies(NamedTuple):
 def frequencies_of(counts: WordCounts) -> Frequencies:
     """Return the numbers of some texts, for all words that they hold."""
     holding = np.bincount(counts.words, minlength=len(counts.vocabulary))
-    held = np.unique(WordNames().of(counts.vocabulary))
+    held = distinct(WordNames().of(counts.vocabulary))
     return Frequencies(
         tuple(counts.vocabulary), holding, len(counts.lengths), int(counts.lengths.sum()), len(counts.words), held
     )
@@ -62,5 +62,5 @@ def total(parts: Iterable[Frequencies], words: Sequence[str]) -> Frequencies:
         sum(part.texts for part in found),
         sum(part.length for part in found),
         sum(part.pairs for part in found),
-        np.unique(np.concatenate([np.zeros(0, np.uint64), *(part.vocabulary for part in found)])),
+        distinct(np.concatenate([np.zeros(0, np.uint64), *(part.vocabulary for part in found)])),
     )

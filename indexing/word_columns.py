@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import struct
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,11 +11,12 @@ import numpy as np
 from indexing.frequencies import Frequencies
 from indexing.postings import PostingShard
 from indexing.word_counts import WordCounts
-from indexing.word_names import WordNames
+from indexing.word_names import WordNames, distinct
 
-_HEAD = struct.Struct("<IIIBBBB")
-_SIZES = tuple(np.dtype(name) for name in ("u1", "<u2", "<u4"))
-_NAME = np.dtype("<u8")
+_HEAD = np.dtype([("texts", "<u4"), ("words", "<u4"), ("pairs", "<u4"), ("kinds", "u1", (4,))])
+_SIZES = tuple(np.dtype(name) for name in ("u1", "<u2", "<u4", "<u8"))
+_WIDTHS = np.array([dtype.itemsize for dtype in _SIZES])
+_NAME = _SIZES[-1]
 
 
 class AskedWords(NamedTuple):
@@ -27,16 +28,20 @@ class AskedWords(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """A record as arrays."""
+    """The records of several files as arrays, one file after the other; numbers are as narrow as they were written."""
 
+    texts: np.ndarray
+    """Texts of each file."""
+    words: np.ndarray
+    """Distinct words of each file."""
     names: np.ndarray
-    """Of the words, ascending."""
+    """Of the words, ascending in each file."""
     lengths: np.ndarray
     """Words of each text, repeated ones included."""
     holding: np.ndarray
     """Texts that hold each word."""
     places: np.ndarray
-    """Which texts these are, word by word."""
+    """Which texts of the file these are, word by word."""
     counts: np.ndarray
     """How often each holds the word."""
 
@@ -53,54 +58,74 @@ def to_record(counts: WordCounts, names: WordNames) -> bytes:
     holding = np.bincount(words, minlength=len(order))
     columns = [counts.lengths, holding, texts[pairs], counts.counts[pairs]]
     kinds = [_kind(column) for column in columns]
-    head = _HEAD.pack(len(counts.lengths), len(order), len(words), *kinds)
+    head = np.array([(len(counts.lengths), len(order), len(words), kinds)], dtype=_HEAD).tobytes()
     narrow = (column.astype(_SIZES[kind]).tobytes() for column, kind in zip(columns, kinds, strict=True))
     return head + named[order].astype(_NAME).tobytes() + b"".join(narrow)
 
 
 def asked_words(records: Sequence[bytes], words: Sequence[str], names: WordNames) -> AskedWords:
     """Return what the texts of all records, one after the other, hold of these words."""
-    parts = list(map(_columns, records))
-    held, lengths, holding, places, counts = (
-        np.concatenate([np.zeros(0, dtype), *(part[at] for part in parts)]).astype(dtype, copy=False)
-        for at, dtype in enumerate((np.uint64, np.int64, np.int64, np.int64, np.float32))
-    )
-    firsts = np.cumsum([0, *(len(part.lengths) for part in parts)])[:-1]
-    offsets = np.repeat(firsts, [len(part.names) for part in parts])
-    asked = names.of(words)
-    order = np.argsort(asked)
-    at = np.minimum(np.searchsorted(asked[order], held), max(len(asked) - 1, 0))
-    found = np.flatnonzero(asked[order][at] == held) if len(asked) else np.zeros(0, dtype=np.int64)
-    which = order[at[found]] if len(asked) else found
-    # Word by word, and the records of each in their order: then its texts are ascending.
-    sorted_ = np.argsort(which, kind="stable")
-    columns, sizes = found[sorted_], holding[found[sorted_]]
-    starts = np.cumsum(np.concatenate(([0], np.bincount(which, weights=holding[found], minlength=len(asked))))).astype(
-        np.int64
-    )
-    begins = (np.cumsum(holding) - holding)[columns]
-    taken = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+    held = _columns(records)
+    found, which = _asked(held.names, names.of(words))
+    # Word by word, and the records of each in their order: then its texts are ascending. Narrow numbers sort quickly.
+    order = np.argsort(which.astype(np.min_scalar_type(len(words))), kind="stable")
+    columns = found[order]
+    sizes = held.holding[columns].astype(np.int64)
+    ends = np.concatenate(([0], np.cumsum(sizes)))
+    starts = ends[np.concatenate(([0], np.cumsum(np.bincount(which, minlength=len(words)))))]
+    begins = np.cumsum(held.holding, dtype=np.int64)[columns] - sizes
+    taken = np.repeat(begins - ends[:-1], sizes) + np.arange(ends[-1])
+    firsts = (np.cumsum(held.texts, dtype=np.int64) - held.texts).astype(np.int32)
     shard = PostingShard(
         {word: number for number, word in enumerate(words)},
-        lengths,
+        held.lengths.astype(np.int64),
         starts,
-        (places[taken] + np.repeat(offsets[columns], sizes)).astype(np.int32),
-        counts[taken],
+        held.places[taken].astype(np.int32) + np.repeat(np.repeat(firsts, held.words)[columns], sizes),
+        held.counts[taken].astype(np.float32),
     )
+    length = int(held.lengths.sum(dtype=np.int64))
     frequencies = Frequencies(
-        tuple(words), np.diff(starts), len(lengths), int(lengths.sum()), len(places), np.unique(held)
+        tuple(words), np.diff(starts), len(held.lengths), length, len(held.places), distinct(held.names)
     )
     return AskedWords(shard, frequencies)
 
 
-def _columns(record: bytes) -> _Columns:
-    texts, words, pairs, *kinds = _HEAD.unpack_from(record)
-    at = _HEAD.size + words * _NAME.itemsize
-    columns = [np.frombuffer(record, _NAME, words, _HEAD.size)]
-    for count, kind in zip((texts, words, pairs, pairs), kinds, strict=True):
-        columns.append(np.frombuffer(record, _SIZES[kind], count, at))
-        at += count * _SIZES[kind].itemsize
-    return _Columns(*columns)
+def _asked(held: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the names that are asked for, and which of those each one is."""
+    order = np.argsort(asked)
+    # Most names are nobody's: sixteen bits of each tell, and the search is left with the others.
+    wanted = np.zeros(2**16, dtype=bool)
+    wanted[_bits(asked)] = True
+    likely = np.flatnonzero(wanted[_bits(held)])
+    at = np.minimum(np.searchsorted(asked[order], held[likely]), max(len(asked) - 1, 0))
+    hits = np.flatnonzero(asked[order][at] == held[likely])
+    return likely[hits], order[at[hits]]
+
+
+def _bits(names: np.ndarray) -> np.ndarray:
+    """Return some bits of each name's hash."""
+    return (names >> np.uint64(8)).astype(np.uint16)
+
+
+def _columns(records: Sequence[bytes]) -> _Columns:
+    heads = np.frombuffer(b"".join([record[: _HEAD.itemsize] for record in records]), _HEAD)
+    counts = [heads[name].astype(np.int64) for name in ("words", "texts", "words", "pairs", "pairs")]
+    kinds = [np.full(len(heads), len(_SIZES) - 1), *heads["kinds"].T]
+    starts = np.full(len(heads), _HEAD.itemsize)
+    columns = []
+    for count, kind in zip(counts, kinds, strict=True):
+        ends = starts + count * _WIDTHS[kind]
+        parts = [record[start:end] for record, start, end in zip(records, starts.tolist(), ends.tolist(), strict=True)]
+        columns.append(_joined(parts, kind))
+        starts = ends
+    return _Columns(heads["texts"], heads["words"], *columns)
+
+
+def _joined(parts: Sequence[bytes], kinds: np.ndarray) -> np.ndarray:
+    """Return numbers of several widths as one array of the widest."""
+    edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(parts)] if parts else [0]
+    runs = [np.frombuffer(b"".join(parts[a:b]), _SIZES[kinds[a]]) for a, b in itertools.pairwise(edges)]
+    return np.concatenate([np.zeros(0, _SIZES[0]), *runs])
 
 
 def _kind(values: np.ndarray) -> int:

@@ -28,6 +28,14 @@ class WordNames:
         return np.array([known.get(word) or known.setdefault(word, _named(word)) for word in words], dtype=np.uint64)
 
 
+def distinct(names: np.ndarray) -> np.ndarray:
+    """Return each of the names once, ascending; sorting is several times as fast as the hash table of `np.unique`."""
+    ordered = np.sort(names)
+    first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
 def bytes_of(names: np.ndarray) -> int:
     """Return the bytes of all these words."""
     return int((names & np.uint64(_LENGTH)).sum())
