@@ -46,10 +46,6 @@ class HiddenText:
         inside = [(max(low, start), min(high, end)) for low, high in self.ranges(repo, path).tolist()]
         return [(low, high) for low, high in inside if low < high]
 
-    def files(self) -> list[tuple[str, str]]:
-        """Return the files in which something is hidden."""
-        return list(self._ranges)
-
 
 def visible_text(data: bytes, ranges: np.ndarray, start: int, end: int) -> bytes:
     """Return the bytes from start to end without the hidden ones."""

@@ -9,20 +9,23 @@ from chunkers.errors import UsageError
 from chunkers.sizes import ruler
 from chunkers.sources import Repository
 from chunkers.types import Chunker, SourceFile
-from evaluation.experiment.chunk_table import ChunkPart, ChunkTable, PartBuilder, join_parts
-from evaluation.experiment.file_chunks import cut_file
+from evaluation.experiment.chunk_ids import ids_record, read_ids
+from evaluation.experiment.chunk_table import ChunkPart, ChunkTable, CorpusFile, join_parts
+from evaluation.experiment.file_chunks import cut_file, read_records
 
 
 def part_of(sources: Iterable[SourceFile], chunker: Chunker) -> ChunkPart:
     """Return the chunks of some files."""
-    builder = PartBuilder()
+    files, records, ids = [], [], []
     for source in sources:
         tokens = functools.partial(ruler, source.data, "tokens")
         ((_, cut),) = cut_file(source, {"it": chunker}, tokens)
         if isinstance(cut, UsageError):
             raise cut
-        builder.add(source, cut)
-    return builder.part()
+        files.append(CorpusFile(source.repo, source.path, source.language))
+        records.append(cut.to_bytes())
+        ids.append(ids_record(source, records[-1]))
+    return ChunkPart(tuple(files), read_records(records), read_ids(ids))
 
 
 def build_chunks(repositories: Sequence[Repository], chunker: Chunker) -> ChunkTable:

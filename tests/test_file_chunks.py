@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from small_corpora import Clock
 
 from chunkers import syntax
+from chunkers.coverage import Coverage
 from chunkers.errors import UsageError
 from chunkers.registry import CHUNKERS
 from chunkers.sizes import ruler
@@ -31,7 +32,7 @@ from evaluation.experiment import stages
 from evaluation.experiment.blocks import Division, even_blocks
 from evaluation.experiment.chunk_table import ChunkTable, join_parts
 from evaluation.experiment.executors import Processes, Serial
-from evaluation.experiment.file_chunks import FileChunks, cut_file
+from evaluation.experiment.file_chunks import FileChunks, cut_file, read_records
 from evaluation.experiment.packs import Packs
 from evaluation.experiment.run import run_experiment
 from evaluation.experiment.session import Session
@@ -135,11 +136,16 @@ def test_blocks_hold_every_file_once(sizes: list[int]) -> None:
 def test_a_record_says_what_was_cut(edges: list[tuple[int, int]], text: str) -> None:
     """Any spans and headers, surrogates too, are read as they were written."""
     rows = np.array([(*edge, 1, 2) for edge in edges], dtype=np.int64).reshape(-1, 4)
-    cut = FileChunks(rows, rows + 1, (text,) * len(rows), part_of([], CHUNKERS.create("cast")).coverage, text, "", 0.5)
-    read = FileChunks.from_bytes(cut.to_bytes())
-    assert np.array_equal(read.spans, cut.spans)
-    assert np.array_equal(read.sizes, cut.sizes)
-    assert (read.headers, read.coverage, read.fallback, read.seconds) == (cut.headers, cut.coverage, text, 0.5)
+    cut = FileChunks(rows, rows + 1, (text,) * len(rows), Coverage(5, 3, 2), text, "", 0.5)
+    broken = FileChunks(rows[:0], rows[:0], (), Coverage(1, 1, 0), "", text, 0.25)
+    plain = FileChunks(rows, rows + 2, ("",) * len(rows), Coverage(0, 0, 0), "", "", 0.0)
+    read = read_records([each.to_bytes() for each in (cut, broken, plain)])
+    assert read.counts.tolist() == [len(rows), 0, len(rows)]
+    assert read.rows.tolist() == [[*row, *(row + add)] for add in (1, 2) for row in rows]
+    assert read.headers == [*cut.headers, *plain.headers]
+    assert (read.coverage, read.seconds) == (Coverage(6, 4, 2), 0.75)
+    assert read.fallbacks == ({text: 1} if text else {})
+    assert read.failed == ({1: text} if text else {})
 
 
 @settings(max_examples=20)

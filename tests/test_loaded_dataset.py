@@ -117,7 +117,7 @@ def test_what_is_hidden_is_found_by_file() -> None:
     """Its ranges, where its units begin, and what is left to see."""
     held = other(hidden=(HiddenSpan("one", "apple.py", 3, 20),))
     apple, bolt = held.files[0].file, held.files[1].file
-    assert held.hidden_files == [("one", "apple.py")]
+    assert [held.files[place].file.path for place in held.hidden_edges.files] == ["apple.py"]
     assert held.hidden_ranges(apple).tolist() == [[3, 20]]
     assert len(held.hidden_ranges(bolt)) == len(held.hidden_starts(bolt, "tokens")) == 0
     starts = ruler(held.read(apple), "tokens").starts

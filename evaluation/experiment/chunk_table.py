@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 
-from chunkers.coverage import Coverage, total
+from chunkers.coverage import total
 from chunkers.errors import UsageError
-from chunkers.types import Piece, SizeUnit, SourceFile, chunk_id
-from evaluation.experiment.file_chunks import FileChunks
+from chunkers.types import SizeUnit
+from evaluation.experiment.file_chunks import CutFiles
 from evaluation.results.facts import ChunkFacts, SizeHistogram
 
 _COLUMNS = {"file": np.int32, "start": np.int64, "end": np.int64, "start_line": np.int32, "end_line": np.int32}
@@ -73,6 +73,11 @@ class ChunkTable:
     def header(self, row: int, shows: Shows) -> str:
         """Return what is shown of a chunk's header."""
         return shows.visible_header(self.files[self.columns["file"][row]], self.headers[row])
+
+    @functools.cached_property
+    def has_headers(self) -> bool:
+        """Whether any chunk has a header."""
+        return any(self.headers)
 
     @functools.cached_property
     def shown(self) -> dict[tuple[str, str], np.ndarray]:
@@ -140,72 +145,31 @@ class ChunkPart(NamedTuple):
     """The chunks of some files of a corpus, in its order."""
 
     files: tuple[CorpusFile, ...]
-    counts: np.ndarray
-    """Chunks of each file."""
-    rows: np.ndarray
-    """A row for each chunk: start, end, start_line, end_line, nws_before, nws, tokens_before, tokens."""
+    cuts: CutFiles
     ids: list[str]
-    headers: list[str]
-    coverage: Coverage
-    fallbacks: Mapping[str, int]
-    failed: Mapping[str, str]
-    seconds: float
-
-
-class PartBuilder:
-    """Puts the chunks of files together, one file after the other; no text is kept."""
-
-    def __init__(self) -> None:
-        self._files: list[CorpusFile] = []
-        self._cuts: list[FileChunks] = []
-        self._ids: list[str] = []
-
-    def add(self, source: SourceFile, cut: FileChunks) -> None:
-        """Add a file's chunks with their ids."""
-        self._files.append(CorpusFile(source.repo, source.path, source.language))
-        self._cuts.append(cut)
-        edges = cut.spans[:, :2].tolist()
-        pieces = (Piece(start, end, header) for (start, end), header in zip(edges, cut.headers, strict=True))
-        self._ids += [chunk_id(source, piece) for piece in pieces]
-
-    def part(self) -> ChunkPart:
-        """Return what was added."""
-        cuts = self._cuts
-        rows = [np.column_stack((cut.spans, cut.sizes)) for cut in cuts]
-        named = zip(self._files, cuts, strict=True)
-        return ChunkPart(
-            files=tuple(self._files),
-            counts=np.array([len(cut.spans) for cut in cuts], dtype=np.int64),
-            rows=np.concatenate([np.zeros((0, len(_ROWS)), dtype=np.int64), *rows]),
-            ids=self._ids,
-            headers=[header for cut in cuts for header in cut.headers],
-            coverage=total(cut.coverage for cut in cuts),
-            fallbacks=Counter(cut.fallback for cut in cuts if cut.fallback),
-            failed={f"{file.repo}/{file.path}": cut.failed for file, cut in named if cut.failed},
-            seconds=sum(cut.seconds for cut in cuts),
-        )
 
 
 def join_parts(parts: Sequence[ChunkPart]) -> ChunkTable:
     """Return the table of a whole corpus from its parts in order; the same, however it was divided."""
     files = tuple(file for part in parts for file in part.files)
-    failed = {name: reason for part in parts for name, reason in part.failed.items()}
+    named = ((part.files[place], reason) for part in parts for place, reason in part.cuts.failed.items())
+    failed = {f"{file.repo}/{file.path}": reason for file, reason in named}
     if failed and len(failed) == len(files):
         name, reason = next(iter(failed.items()))
         every = "the only file" if len(files) == 1 else f"each of the {len(files):,} files"
         raise UsageError(f"the chunker failed on {every}; on {name}: {reason}")
-    counts = np.concatenate([np.zeros(0, dtype=np.int64), *(part.counts for part in parts)])
-    rows = np.concatenate([np.zeros((0, len(_ROWS)), np.int64), *(part.rows for part in parts)])
+    counts = np.concatenate([np.zeros(0, dtype=np.int64), *(part.cuts.counts for part in parts)])
+    rows = np.concatenate([np.zeros((0, len(_ROWS)), np.int64), *(part.cuts.rows for part in parts)])
     columns = {"file": np.repeat(np.arange(len(files), dtype=np.int32), counts)}
     columns |= {name: rows[:, at].astype(_ALL[name]) for at, name in enumerate(_ROWS)}
     made = ChunkTable(
         files,
         columns,
         list(itertools.chain.from_iterable(part.ids for part in parts)),
-        list(itertools.chain.from_iterable(part.headers for part in parts)),
+        list(itertools.chain.from_iterable(part.cuts.headers for part in parts)),
     )
-    covered = total(part.coverage for part in parts)
-    fallbacks = sum((Counter(part.fallbacks) for part in parts), Counter[str]())
+    covered = total(part.cuts.coverage for part in parts)
+    fallbacks = sum((Counter(part.cuts.fallbacks) for part in parts), Counter[str]())
     facts = replace(
         _size_facts(made),
         files=len(files),
@@ -215,7 +179,7 @@ def join_parts(parts: Sequence[ChunkPart]) -> ChunkTable:
         fallbacks=dict(sorted(fallbacks.items())),
         failed_files=failed,
     )
-    return replace(made, facts=facts, seconds=sum(part.seconds for part in parts))
+    return replace(made, facts=facts, seconds=sum(part.cuts.seconds for part in parts))
 
 
 def _size_facts(chunks: ChunkTable) -> ChunkFacts:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import struct
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +19,8 @@ from chunkers.splitting import piece_spans
 from chunkers.syntax import SharedTree, shared_tree
 from chunkers.types import Chunker, Piece, SourceFile
 
-_LENGTHS = struct.Struct("<II")
-_WIDTH = 8
+_HEAD = np.dtype([("chunks", "<u4"), ("text", "<u4"), ("coverage", "<i8", (3,)), ("seconds", "<f8")])
+_ROW, _WIDTH = np.dtype("<i8"), 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +41,61 @@ class FileChunks:
     """What cutting it took, or would have taken without the other chunkers' parse."""
 
     def to_bytes(self) -> bytes:
-        """Return a record that `from_bytes` reads."""
-        told = [self.headers if any(self.headers) else [], self.coverage, self.fallback, self.failed, self.seconds]
-        text = json.dumps(told).encode()
-        rows = np.column_stack((self.spans, self.sizes)).astype("<i8").tobytes()
-        return _LENGTHS.pack(len(text), len(self.spans)) + text + rows
+        """Return a record that `read_records` reads: numbers at fixed places, and text where there is any."""
+        told = [list(self.headers) if any(self.headers) else [], self.fallback, self.failed]
+        text = json.dumps(told).encode() if any(told) else b""
+        head = np.array([(len(self.spans), len(text), self.coverage, self.seconds)], dtype=_HEAD)
+        rows = np.column_stack((self.spans, self.sizes)).astype(_ROW)
+        return head.tobytes() + rows.tobytes() + text
 
-    @classmethod
-    def from_bytes(cls, record: bytes) -> FileChunks:
-        """Read what `to_bytes` wrote."""
-        size, count = _LENGTHS.unpack_from(record)
-        headers, coverage, fallback, failed, seconds = json.loads(record[_LENGTHS.size : _LENGTHS.size + size])
-        rows = np.frombuffer(record, dtype="<i8", count=count * _WIDTH, offset=_LENGTHS.size + size)
-        rows = rows.reshape(count, _WIDTH)
-        return cls(
-            spans=rows[:, :4],
-            sizes=rows[:, 4:],
-            headers=tuple(headers) or ("",) * count,
-            coverage=Coverage(*coverage),
-            fallback=fallback,
-            failed=failed,
-            seconds=seconds,
-        )
+
+class CutFiles(NamedTuple):
+    """Several files under one chunker, one after the other."""
+
+    counts: np.ndarray
+    """Chunks of each file."""
+    rows: np.ndarray
+    """A row for each chunk: the columns of its span and of its sizes."""
+    headers: list[str]
+    coverage: Coverage
+    """Of all files."""
+    fallbacks: Mapping[str, int]
+    """Reason → files."""
+    failed: Mapping[int, str]
+    """Place of a file → reason."""
+    seconds: float
+
+
+def read_records(records: Sequence[bytes]) -> CutFiles:
+    """Read what `FileChunks.to_bytes` wrote of each file."""
+    heads = np.frombuffer(b"".join([record[: _HEAD.itemsize] for record in records]), _HEAD)
+    counts = heads["chunks"].astype(np.int64)
+    ends = _HEAD.itemsize + counts * (_WIDTH * _ROW.itemsize)
+    rows = b"".join([record[_HEAD.itemsize : end] for record, end in zip(records, ends.tolist(), strict=True)])
+    headers: dict[int, list[str]] = {}
+    failed: dict[int, str] = {}
+    fallbacks: Counter[str] = Counter()
+    for place in np.flatnonzero(heads["text"]).tolist():
+        own, fallback, failure = json.loads(records[place][ends[place] :])
+        headers |= {place: own} if own else {}
+        fallbacks.update([fallback] if fallback else [])
+        failed |= {place: failure} if failure else {}
+    return CutFiles(
+        counts,
+        np.frombuffer(rows, dtype=_ROW).reshape(-1, _WIDTH),
+        _all_headers(counts, headers),
+        Coverage(*heads["coverage"].sum(axis=0).tolist()),
+        fallbacks,
+        failed,
+        sum(heads["seconds"].tolist()),
+    )
+
+
+def _all_headers(counts: np.ndarray, headers: Mapping[int, list[str]]) -> list[str]:
+    if not headers:
+        return [""] * int(counts.sum())
+    own = (headers.get(place) or [""] * count for place, count in enumerate(counts.tolist()))
+    return list(itertools.chain.from_iterable(own))
 
 
 def cut_file(

@@ -16,15 +16,15 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
-from evaluation.experiment.loaded_dataset import KnownFile, LoadedDataset
+from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.packs import Packs
 from evaluation.experiment.visible_chunks import SpacePart
 from indexing.word_columns import AskedWords, asked_words, to_record
 from indexing.word_counts import WordCounter
 from indexing.word_names import WordNames
 
-_SECONDS = struct.Struct("<d")
-_KEPT = 64 * 2**20
+_SECONDS, _COUNT = struct.Struct("<d"), struct.Struct("<q")
+_KEPT = 128 * 2**20
 """Bytes of what was counted last that stay at hand: counting and searching ask for the same files."""
 
 
@@ -46,41 +46,38 @@ class FileWords:
 
     def counted(self, loaded: LoadedDataset, chunks: ChunkTable, part: SpacePart, words: Sequence[str]) -> CountedPart:
         """Return what the part's chunks hold of these words."""
-        known = loaded.files[part.files.start : part.files.stop]
-        cuts = list(_rows_by_file(chunks, part))
-        names = [_key(loaded, chunks, *each) for each in zip(known, cuts, strict=True)]
+        names = _names(loaded, chunks, part)
         name = hashlib.sha256(b"".join(names) + "\n".join(words).encode("utf-8", "surrogatepass")).digest()
-        if name not in self._lately:
-            self._keep(name, self._count(loaded, chunks, names, cuts, words))
-        return self._lately[name]
+        found = self._lately.get(name)
+        if found is None:
+            found = self._count(loaded, chunks, part, names, words)
+            self._keep(name, found)
+        return found
 
     def uncounted(self, loaded: LoadedDataset, chunks: ChunkTable, part: SpacePart) -> int:
         """Return the bytes of the files whose words are yet to be counted."""
-        known = loaded.files[part.files.start : part.files.stop]
-        names = [_key(loaded, chunks, *each) for each in zip(known, _rows_by_file(chunks, part), strict=True)]
-        there = self.packs.holds(names)
-        return sum(each.size for each, found in zip(known, there, strict=True) if not found)
+        there = self.packs.holds(_names(loaded, chunks, part))
+        return sum(loaded.files[part.files[place]].size for place in np.flatnonzero(~there).tolist())
 
     def _count(
         self,
         loaded: LoadedDataset,
         chunks: ChunkTable,
+        part: SpacePart,
         names: Sequence[bytes],
-        cuts: Sequence[np.ndarray],
         words: Sequence[str],
     ) -> CountedPart:
         stored = self.packs.find(names)
         fresh: dict[bytes, bytes] = {}
-        records = []
-        for name, rows in zip(names, cuts, strict=True):
-            record = stored.get(name) or fresh.get(name)
-            if record is None:
+        edges = _edges(chunks, part)
+        for place, name in enumerate(names):
+            if name not in stored and name not in fresh:
                 began = time.perf_counter()
-                counts = self._counter.count(ChunkTexts(chunks, rows, loaded))
-                made = to_record(counts, self._names)
-                record = fresh[name] = _SECONDS.pack(time.perf_counter() - began) + made
-            records.append(record)
+                rows = part.rows[edges[place] : edges[place + 1]]
+                made = to_record(self._counter.count(ChunkTexts(chunks, rows, loaded)), self._names)
+                fresh[name] = _SECONDS.pack(time.perf_counter() - began) + made
         self.packs.add(fresh)
+        records = [stored.get(name) or fresh[name] for name in names]
         seconds = sum(_SECONDS.unpack_from(record)[0] for record in records)
         return CountedPart(asked_words([record[_SECONDS.size :] for record in records], words, self._names), seconds)
 
@@ -90,15 +87,35 @@ class FileWords:
             del self._lately[next(iter(self._lately))]
 
 
-def _rows_by_file(chunks: ChunkTable, part: SpacePart) -> Iterator[np.ndarray]:
-    edges = np.searchsorted(chunks.columns["file"][part.rows], np.arange(part.files.start, part.files.stop + 1))
-    for start, end in itertools.pairwise(edges):
-        yield part.rows[start:end]
+def _edges(chunks: ChunkTable, part: SpacePart) -> list[int]:
+    """Return where the rows of each of the part's files begin, and where those of the last one end."""
+    files = np.arange(part.files.start, part.files.stop + 1)
+    return list(np.searchsorted(chunks.columns["file"][part.rows], files).tolist())
 
 
-def _key(loaded: LoadedDataset, chunks: ChunkTable, known: KnownFile, rows: np.ndarray) -> bytes:
-    digest = hashlib.sha256(known.key)
-    for spans in (loaded.hidden_ranges(known.file), chunks.columns["start"][rows], chunks.columns["end"][rows]):
-        digest.update(len(spans).to_bytes(8, "little") + spans.astype("<i8").tobytes())
-    digest.update("\0".join([chunks.header(row, loaded) for row in rows.tolist()]).encode("utf-8", "surrogateescape"))
-    return digest.digest()[: len(known.key)]
+def _names(loaded: LoadedDataset, chunks: ChunkTable, part: SpacePart) -> list[bytes]:
+    """Return what decides the words of each of the part's files: its content, cuts, headers and what is hidden in it.
+
+    They are found once for a table, which is counted and searched.
+    """
+    made = chunks.shown.setdefault((loaded.hidden, "words"), np.full(len(chunks.files), None))
+    own = made[part.files.start : part.files.stop]
+    if not all(own):
+        own[:] = list(_digests(loaded, chunks, part))
+    return list(own)
+
+
+def _digests(loaded: LoadedDataset, chunks: ChunkTable, part: SpacePart) -> Iterator[bytes]:
+    starts, ends = (chunks.columns[name][part.rows].astype("<i8").tobytes() for name in ("start", "end"))
+    known = loaded.files[part.files.start : part.files.stop]
+    for each, (first, last) in zip(known, itertools.pairwise(_edges(chunks, part)), strict=True):
+        hidden = loaded.hidden_ranges(each.file)
+        count, cut = _COUNT.pack(last - first), slice(first * _COUNT.size, last * _COUNT.size)
+        headers = [""] * (last - first)
+        if chunks.has_headers:
+            headers = [chunks.header(row, loaded) for row in part.rows[first:last].tolist()]
+        told = (
+            *(each.key, _COUNT.pack(len(hidden)), hidden.astype("<i8").tobytes(), count, starts[cut], count, ends[cut]),
+            "\0".join(headers).encode("utf-8", "surrogateescape"),
+        )
+        yield hashlib.sha256(b"".join(told)).digest()[: len(each.key)]

@@ -31,11 +31,11 @@ def chunk_key(dataset: LoadedDataset, chunker: Chunker) -> StageKey:
 
 
 def file_chunks_inputs(chunker: Chunker) -> dict[str, Any]:
-    """Return what decides the chunks of a file, beside the file."""
+    """Return what decides the chunks of a file and their ids, beside the file."""
     return {
         "chunker": plugin_inputs(chunker),
         "versions": cutting_versions(),
-        "code": code_of("evaluation.experiment.file_chunks"),
+        "code": code_of("evaluation.experiment.chunk_ids"),
     }
 
 

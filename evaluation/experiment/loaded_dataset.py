@@ -22,6 +22,7 @@ from chunkers.types import SizeUnit, SourceFile
 from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.file_memory import FileMemory, MemoryLimit, MemoryRepository
 from evaluation.experiment.file_tokens import ruler_of
+from evaluation.experiment.hidden_edges import HiddenEdges, hidden_edges
 from evaluation.experiment.packs import Packs, file_key
 from evaluation.results.facts import DatasetParts, DatasetRecord
 from ground_truth.draw import draw_queries
@@ -142,10 +143,10 @@ class LoadedDataset:
         """Return the hidden bytes of a file: rows of start and end."""
         return self._hidden_text.ranges(file.repo, file.path)
 
-    @property
-    def hidden_files(self) -> list[tuple[str, str]]:
-        """The files in which something is hidden, as repository and path."""
-        return self._hidden_text.files()
+    @functools.cached_property
+    def hidden_edges(self) -> HiddenEdges:
+        """Where text is hidden in all files together."""
+        return hidden_edges(self)
 
     def hidden_starts(self, file: CorpusFile, unit: SizeUnit) -> np.ndarray:
         """Return where the hidden units of a file begin, ascending: no chunk and no gold counts them."""

@@ -39,6 +39,11 @@ class Pack(NamedTuple):
         """Bytes of all records."""
         return int(self.ends[-1]) if len(self.ends) else 0
 
+    @property
+    def begins(self) -> np.ndarray:
+        """Where each record begins."""
+        return np.concatenate(([0], self.ends[:-1]))
+
     def record(self, place: int) -> bytes:
         """Return the record at a place."""
         return self.records[int(self.ends[place - 1]) if place else 0 : int(self.ends[place])]
@@ -73,11 +78,13 @@ class Packs:
             if not len(pack.keys) or not len(wanted):
                 continue
             at = np.minimum(np.searchsorted(pack.keys, wanted), len(pack.keys) - 1)
-            hits = np.flatnonzero(pack.keys[at] == wanted).tolist()
-            found.update((keys[hit], pack.record(int(at[hit]))) for hit in hits)
-            if hits:
-                note_use(pack.folder, len(pack.keys), at[hits].tolist())
-            if hits and pack.folder not in self._touched:
+            hits = np.flatnonzero(pack.keys[at] == wanted)
+            places = at[hits]
+            edges = zip(hits.tolist(), pack.begins[places].tolist(), pack.ends[places].tolist(), strict=True)
+            found.update((keys[hit], pack.records[begin:end]) for hit, begin, end in edges)
+            if len(hits):
+                note_use(pack.folder, len(pack.keys), places.tolist())
+            if len(hits) and pack.folder not in self._touched:
                 self._touched.add(pack.folder)
                 self._store.touch(pack.folder)
         return found
@@ -111,17 +118,13 @@ class Packs:
         return tuple(self._store.names(self._stage))
 
     def merge(self) -> None:
-        """Make one entry of the small ones, and of each that is no larger than the smaller ones together.
+        """Make few entries of many: of the small ones, and of those that are no larger than the smaller ones together.
 
         A kill on the way leaves some records twice, and another run that reads what is removed here works those again.
         """
         packs = sorted(self._store.read_all(self._stage, read_pack), key=lambda pack: (pack.size, pack.folder))
-        held = list(accumulate((pack.size for pack in packs), initial=0))
-        stays = (n for n, pack in enumerate(packs) if pack.size > max(_SMALL, held[n]) or held[n + 1] > _LARGEST)
-        count = next(stays, len(packs))
-        if count < 2:
-            return
-        self.replace([(pack, range(len(pack.keys))) for pack in packs[:count]])
+        for group in _groups(packs):
+            self.replace([(pack, range(len(pack.keys))) for pack in group])
 
     def replace(self, parts: Sequence[tuple[Pack, Iterable[int]]]) -> None:
         """Put one entry in place of several, with the records at these places of each; without any, none."""
@@ -155,6 +158,20 @@ class Packs:
         if self._packs is None:
             self._packs = list(self._store.read_all(self._stage, read_pack, self._names))
         return iter(self._packs)
+
+
+def _groups(packs: Sequence[Pack]) -> Iterator[list[Pack]]:
+    """Yield which entries, given by size, become one: several, and no more than are held in memory at a time."""
+    held = list(accumulate((pack.size for pack in packs), initial=0))
+    joined = (n for n, pack in enumerate(packs) if pack.size <= min(max(_SMALL, held[n]), _LARGEST // 2))
+    group: list[Pack] = []
+    for pack in packs[: max(joined, default=-1) + 1]:
+        if sum(each.size for each in group) + pack.size > _LARGEST:
+            yield group
+            group = []
+        group.append(pack)
+    if len(group) > 1:
+        yield group
 
 
 def file_key(source: SourceFile) -> bytes:

@@ -261,13 +261,13 @@ def _chunk(
     chunkers: dict[str, tuple[str, ...]] = {}
     for dataset, chunker in pairs:
         chunkers[dataset] = (*chunkers.get(dataset, ()), chunker)
-    blocks = [block for dataset, specs in chunkers.items() for block in stages.chunk_blocks(session, dataset, specs)]
+    little = all(stages.little_to_cut(session, *each) for each in chunkers.items())
+    blocks = [block for each in chunkers.items() for block in stages.chunk_blocks(session, *each, little=little)]
     if blocks:
         progress.phase("chunk", sum(len(block.files) for block in blocks))
     made: dict[stages.ChunkBlock, Mapping[str, ChunkPart | str]] = {}
     left = Counter(block.dataset for block in blocks)
     broken: dict[tuple[str, str], str] = {}
-    little = all(stages.little_to_cut(session, *each) for each in chunkers.items())
     cutting = executor.for_little() if little else executor
     for outcome in cutting.map(functools.partial(stages.chunk_block, session), blocks):
         block = outcome.task

@@ -12,17 +12,17 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from chunkers.errors import UsageError
-from evaluation.experiment.blocks import ROWS, ROWS_HERE, Division, even_blocks, is_little
+from evaluation.experiment.block_cuts import BlockCuts
+from evaluation.experiment.blocks import KNOWN_SOURCE, ROWS, ROWS_HERE, Division, even_blocks, is_little
 from evaluation.experiment.chunk_table import (
     ChunkPart,
     ChunkTable,
     ChunkTexts,
-    PartBuilder,
     join_parts,
     load_chunks,
     save_chunks,
 )
-from evaluation.experiment.file_chunks import FileChunks, cut_file
+from evaluation.experiment.file_chunks import cut_file
 from evaluation.experiment.file_tokens import TokenCounter
 from evaluation.experiment.keys import part_key
 from evaluation.experiment.levels import Levels, chunk_levels, load_levels, save_levels
@@ -69,10 +69,13 @@ class ChunkBlock(NamedTuple):
     """In the order of the corpus."""
 
 
-def chunk_blocks(session: Session, dataset: str, chunkers: tuple[str, ...]) -> list[ChunkBlock]:
-    """Return the work of chunking a dataset, in blocks of about equal size."""
+def chunk_blocks(
+    session: Session, dataset: str, chunkers: tuple[str, ...], *, little: bool = False
+) -> list[ChunkBlock]:
+    """Return the work of chunking a dataset, in blocks of about equal size; fewer where there is ``little`` to cut."""
     sizes = [known.size for known in session.dataset(dataset).files]
-    return [ChunkBlock(dataset, chunkers, files) for files in even_blocks(sizes)]
+    blocks = even_blocks(sizes, KNOWN_SOURCE if little else None)
+    return [ChunkBlock(dataset, chunkers, files) for files in blocks]
 
 
 def little_to_cut(session: Session, dataset: str, chunkers: Sequence[str]) -> bool:
@@ -86,27 +89,27 @@ def chunk_block(session: Session, block: ChunkBlock) -> dict[str, ChunkPart | st
     """Return chunker → the chunks of these files, or what the user must correct; new ones are kept per file."""
     loaded = session.dataset(block.dataset)
     files = loaded.files[block.files.start : block.files.stop]
-    names = [known.key for known in files]
-    stored = {spec: session.file_chunks(spec).find(names) for spec in block.chunkers}
-    counter = TokenCounter(session.file_tokens(), names)
-    builders = {spec: PartBuilder() for spec in block.chunkers}
-    fresh: dict[str, dict[bytes, bytes]] = {spec: {} for spec in block.chunkers}
+    cuts = {spec: BlockCuts(session.file_chunks(spec), files) for spec in block.chunkers}
+    places = sorted(set().union(*(each.unfinished for each in cuts.values())))
+    new = [files[place] for place in places]
+    counter = TokenCounter(session.file_tokens(), [known.key for known in new])
     broken: dict[str, str] = {}
-    for name, source in zip(names, loaded.sources(files), strict=True):
-        known = {spec: FileChunks.from_bytes(found[name]) for spec, found in stored.items() if name in found}
-        missing = {spec: session.chunker(spec) for spec in block.chunkers if spec not in known and spec not in broken}
-        tokens = functools.cache(functools.partial(counter.count, name, source))
-        for spec, cut in (*known.items(), *cut_file(source, missing, tokens)):
+    for place, source in zip(places, loaded.sources(new), strict=True):
+        missing = {
+            spec: session.chunker(spec) for spec, each in cuts.items() if each.lacks_cut(place) and spec not in broken
+        }
+        tokens = functools.cache(functools.partial(counter.count, files[place].key, source))
+        for spec, cut in cut_file(source, missing, tokens):
             if isinstance(cut, UsageError):
                 broken[spec] = str(cut)
-                continue
-            builders[spec].add(source, cut)
-            if spec in missing and not cut.failed:
-                fresh[spec][name] = cut.to_bytes()
+            else:
+                cuts[spec].add(place, cut)
+        for each in cuts.values():
+            each.add_ids(place, source)
     counter.save()
-    for spec, records in fresh.items():
-        session.file_chunks(spec).add(records)
-    return {spec: broken.get(spec) or builder.part() for spec, builder in builders.items()}
+    for each in cuts.values():
+        each.save()
+    return {spec: broken.get(spec) or each.part() for spec, each in cuts.items()}
 
 
 def join_blocks(parts: Sequence[ChunkPart | str]) -> ChunkTable:

@@ -3,43 +3,75 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from chunkers.types import SizeUnit
-from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
+from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
 
 
 def visible_sizes(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> np.ndarray:
     """Return the size of each chunk without what is hidden."""
-    if not loaded.dataset.hidden:
+    if not _hides(loaded):
         return chunks.sizes(unit)
     if (loaded.hidden, unit) not in chunks.shown:
-        sizes = chunks.sizes(unit).copy()
-        for file, rows in _hidden_rows(loaded, chunks):
-            sizes[rows] -= _hidden_units(loaded, chunks, file, rows, unit).astype(sizes.dtype)
-        chunks.shown[loaded.hidden, unit] = sizes
+        sizes, hidden = chunks.sizes(unit), loaded.hidden_edges
+        units = hidden.units_before(unit, np.arange(len(hidden.files)))
+        chunks.shown[loaded.hidden, unit] = sizes - _hidden_in(
+            loaded, chunks, units, _units_before(loaded, chunks, unit)
+        ).astype(sizes.dtype)
     return chunks.shown[loaded.hidden, unit]
 
 
-def _hidden_rows(loaded: LoadedDataset, chunks: ChunkTable) -> Iterator[tuple[CorpusFile, slice]]:
-    """Yield the files in which something is hidden, with the rows of their chunks."""
-    places = [at for name in loaded.hidden_files if (at := chunks.file_index.get(name)) is not None]
-    edges = np.searchsorted(chunks.columns["file"], [[at, at + 1] for at in places]).tolist() if places else []
-    for place, (first, last) in zip(places, edges, strict=True):
-        yield chunks.files[place], slice(first, last)
+def _hides(loaded: LoadedDataset) -> bool:
+    return bool(loaded.dataset.hidden) and len(loaded.hidden_edges.ranges) > 0
 
 
-def _hidden_units(
-    loaded: LoadedDataset, chunks: ChunkTable, file: CorpusFile, rows: slice, unit: SizeUnit
+def _hidden_in(
+    loaded: LoadedDataset, chunks: ChunkTable, ranges: np.ndarray, edges: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """Return how many units of each of a file's chunks are hidden."""
-    starts = loaded.hidden_starts(file, unit)
-    ends = np.searchsorted(starts, chunks.columns["end"][rows])
-    return np.asarray(ends - np.searchsorted(starts, chunks.columns["start"][rows]))
+    """Return how much of each chunk is hidden, in the unit in which the edges of ranges and of chunks are given."""
+    passed, inside = _passed_ranges(loaded, chunks)
+    sums = np.concatenate(([0], np.cumsum(ranges[:, 1] - ranges[:, 0])))
+    # Of a range in which a chunk begins or ends, what lies behind that edge is not yet passed.
+    before = [
+        sums[count] - np.where(cut, ranges[count - 1, 1] - edge, 0)
+        for count, cut, edge in zip(passed, inside, edges, strict=True)
+    ]
+    return np.asarray(before[1] - before[0])
+
+
+def _passed_ranges(loaded: LoadedDataset, chunks: ChunkTable) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many hidden ranges begin before each chunk's start and end, and whether the last one ends later."""
+    name = (loaded.hidden, "ranges")
+    if name not in chunks.shown:
+        hidden = loaded.hidden_edges
+        edges = np.stack((chunks.columns["start"], chunks.columns["end"]))
+        # One axis through all files: a file's number leads.
+        stride = max(edges.max(initial=0), hidden.ranges.max(initial=0)) + 1
+        axis = hidden.ranges + stride * np.repeat(hidden.files, hidden.counts)[:, None]
+        edges = edges + stride * chunks.columns["file"].astype(np.int64)
+        passed = np.searchsorted(axis[:, 0], edges)
+        chunks.shown[name] = np.stack((passed, (passed > 0) & (edges < axis[passed - 1, 1])))
+    passed, inside = chunks.shown[name]
+    return passed, inside.astype(bool)
+
+
+def _units_before(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> Sequence[np.ndarray]:
+    """Return the units of its file before each chunk's start and end; of lines, only where something is hidden."""
+    columns = chunks.columns
+    if unit != "lines":
+        return columns[f"{unit}_before"], columns[f"{unit}_before"] + columns[unit]
+    found = np.zeros((2, len(chunks)), dtype=np.int64)
+    for file in loaded.hidden_edges.files.tolist():
+        rows = slice(*np.searchsorted(columns["file"], [file, file + 1]))
+        found[:, rows] = loaded.ruler(chunks.files[file], unit).at(
+            np.stack((columns["start"][rows], columns["end"][rows]))
+        )
+    return tuple(found)
 
 
 def searchable_rows(loaded: LoadedDataset, chunks: ChunkTable) -> Mapping[str, np.ndarray]:
@@ -78,23 +110,15 @@ def _findable(loaded: LoadedDataset, chunks: ChunkTable) -> np.ndarray:
     """Return for each chunk whether an index shows anything of it; one of white space alone is found if not hidden."""
     name = (loaded.hidden, "findable")
     if name not in chunks.shown:
-        found, sizes = np.ones(len(chunks), dtype=bool), chunks.sizes("nws")
-        for file, rows in _hidden_rows(loaded, chunks):
+        found, sizes, columns = np.ones(len(chunks), dtype=bool), chunks.sizes("nws"), chunks.columns
+        if _hides(loaded):
+            covered = _hidden_in(loaded, chunks, loaded.hidden_edges.ranges, (columns["start"], columns["end"]))
             # Only where as many bytes are hidden as there are characters is the file looked at.
-            if (_hidden_bytes(loaded.hidden_ranges(file), chunks, rows) >= np.maximum(sizes[rows], 1)).any():
-                hidden = _hidden_units(loaded, chunks, file, rows, "nws")
-                found[rows] = (hidden < sizes[rows]) | (hidden == 0)
+            rows = np.flatnonzero(covered >= np.maximum(sizes, 1))
+            hidden = loaded.hidden_edges
+            files = np.unique(np.searchsorted(hidden.files, columns["file"][rows]))
+            units = hidden.units_before("nws", files)
+            inside = _hidden_in(loaded, chunks, units, _units_before(loaded, chunks, "nws"))[rows]
+            found[rows] = (inside < sizes[rows]) | (inside == 0)
         chunks.shown[name] = found
     return chunks.shown[name]
-
-
-def _hidden_bytes(ranges: np.ndarray, chunks: ChunkTable, rows: slice) -> np.ndarray:
-    """Return how many bytes of each chunk lie in the ranges, which are ascending and apart."""
-    before = np.concatenate(([0], np.cumsum(ranges[:, 1] - ranges[:, 0])))
-
-    def up_to(offsets: np.ndarray) -> np.ndarray:
-        last = np.searchsorted(ranges[:, 0], offsets, side="right")
-        inside = np.clip(offsets - ranges[np.maximum(last - 1, 0), 0], 0, np.diff(before)[np.maximum(last - 1, 0)])
-        return np.asarray(np.where(last > 0, before[np.maximum(last - 1, 0)] + inside, 0))
-
-    return np.asarray(up_to(chunks.columns["end"][rows]) - up_to(chunks.columns["start"][rows]))
