@@ -11,7 +11,6 @@ from corpus_tables import build_chunks
 
 from chunkers.errors import UsageError
 from chunkers.registry import CHUNKERS
-from chunkers.sizes import ruler
 from chunkers.sources import walk
 from chunkers.types import Piece, SourceFile
 from evaluation.experiment.chunk_table import (
@@ -140,16 +139,6 @@ def test_many_failed_files_are_the_first_few_and_a_number() -> None:
     assert ChunkFacts().failed_words == ""
     assert ChunkFacts(failed_files=dict(list(failed.items())[:3])).failed_words.count("(E: no)") == 3
     assert ChunkFacts(failed_files=failed).failed_words.endswith("r/2.py (E: no), 2 more")
-
-
-def test_edges_are_where_chunks_begin_and_end(build: Build) -> None:
-    """Units before each edge of a file are those of the file's ruler; lines have no edges here."""
-    table = build({"r": {"a.py": "ab c\nd", "b.py": "abcdefgh"}}, Careless())
-    offsets, before = table.edges(1, "nws")
-    assert (offsets.tolist(), before.tolist()) == ([0, 2, 4, 6], [0, 2, 4, 6])
-    offsets, before = table.edges(0, "nws")
-    assert before.tolist() == [ruler(b"ab c\nd", "nws").at(offset) for offset in offsets.tolist()]
-    assert [len(part) for part in table.edges(1, "lines")] == [0, 0]
 
 
 def test_texts_are_slices_with_their_headers(build: Build, tmp_path: Path) -> None:

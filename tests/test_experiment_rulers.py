@@ -81,6 +81,8 @@ def test_what_is_hidden_is_counted_nowhere(spec: str, unit: SizeUnit) -> None:
         begins = np.diff(ruler(data, unit).at(everywhere)) * ~covered
         counted = np.concatenate(([0], np.cumsum(begins)))
         assert np.array_equal(rulers[number].at(everywhere), counted)
+        edges = np.concatenate([chunks.columns[name][chunks.columns["file"] == number] for name in ("start", "end")])
+        assert np.array_equal(rulers[number].at(edges), counted[edges])
         assert np.array_equal(plain[number].at(everywhere), np.concatenate(([0], np.cumsum(~covered))))
         rows = np.flatnonzero(chunks.columns["file"] == number)
         starts, ends = chunks.columns["start"][rows], chunks.columns["end"][rows]

@@ -60,16 +60,6 @@ class ChunkTable:
             return np.asarray(self.columns["end_line"] - self.columns["start_line"] + 1)
         return self.columns[unit]
 
-    def edges(self, file: int, unit: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return where a file's chunks begin or end, ascending, and the units before each; nothing for lines."""
-        if unit not in _SIZES:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        columns = self.columns
-        rows = slice(*np.searchsorted(columns["file"], [file, file + 1]))
-        before = columns[f"{unit}_before"][rows]
-        offsets, first = np.unique(np.concatenate((columns["start"][rows], columns["end"][rows])), return_index=True)
-        return offsets, np.concatenate((before, before + columns[unit][rows]))[first]
-
     def header(self, row: int, shows: Shows) -> str:
         """Return what is shown of a chunk's header."""
         return shows.visible_header(self.files[self.columns["file"][row]], self.headers[row])

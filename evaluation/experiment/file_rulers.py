@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,29 +10,53 @@ import numpy as np
 from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
+from evaluation.experiment.visible_chunks import visible_before
+
+
+@dataclass(frozen=True)
+class EdgeUnits:
+    """How many visible units lie before the edges of chunks, of all files together; found when it is first asked."""
+
+    chunks: ChunkTable
+    loaded: LoadedDataset
+    unit: SizeUnit
+
+    def at(self, file: int, offsets: np.ndarray) -> np.ndarray | None:
+        """Return how many visible units begin before each offset of a file; None unless chunks begin or end there."""
+        if self.unit == "lines":
+            return None
+        edges, counts, firsts = self._by_file
+        own = slice(firsts[file], firsts[file + 1])
+        place = edges[own].searchsorted(offsets)
+        known = firsts[file] < firsts[file + 1] and bool((edges[own].take(place, mode="clip") == offsets).all())
+        return counts[own].take(place) if known else None
+
+    @functools.cached_property
+    def _by_file(self) -> tuple[np.ndarray, np.ndarray, list[int]]:
+        """Edges ascending in each file, the visible units before each, and where the edges of each file begin."""
+        columns = self.chunks.columns
+        files = np.tile(columns["file"].astype(np.int64), 2)
+        edges = np.concatenate((columns["start"], columns["end"]))
+        order = np.argsort(files * (edges.max(initial=0) + 1) + edges)
+        firsts = np.searchsorted(files[order], np.arange(len(self.chunks.files) + 1)).tolist()
+        return edges[order], visible_before(self.loaded, self.chunks, self.unit).ravel()[order], firsts
 
 
 @dataclass(frozen=True, slots=True)
 class FileRuler:
     """One of the files; hidden units do not count."""
 
-    chunks: ChunkTable
-    loaded: LoadedDataset
-    unit: SizeUnit
+    edges: EdgeUnits
     file: int
 
     def at(self, offsets: np.ndarray) -> np.ndarray:
         """Return how many visible units begin before each offset."""
-        file = self.chunks.files[self.file]
-        return self._units(offsets) - np.searchsorted(self.loaded.hidden_starts(file, self.unit), offsets)
-
-    def _units(self, offsets: np.ndarray) -> np.ndarray:
-        known, counts = self.chunks.edges(self.file, self.unit)
-        place = np.searchsorted(known, offsets)
-        if len(known) and (known.take(place, mode="clip") == offsets).all():
-            return counts[place]
+        known = self.edges.at(self.file, offsets)
+        if known is not None:
+            return known
         # Gold begins and ends where no chunk does; reading and counting words of the file takes a while.
-        return self.loaded.ruler(self.chunks.files[self.file], self.unit).at(offsets)
+        loaded, unit, file = self.edges.loaded, self.edges.unit, self.edges.chunks.files[self.file]
+        return loaded.ruler(file, unit).at(offsets) - np.searchsorted(loaded.hidden_starts(file, unit), offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +79,8 @@ class VisibleBytes:
 
 def file_rulers(chunks: ChunkTable, unit: SizeUnit, loaded: LoadedDataset) -> list[FileRuler]:
     """Return a ruler for each file of a chunk table; nothing is read yet."""
-    return [FileRuler(chunks, loaded, unit, file) for file in range(len(chunks.files))]
+    edges = EdgeUnits(chunks, loaded, unit)
+    return [FileRuler(edges, file) for file in range(len(chunks.files))]
 
 
 def visible_bytes(chunks: ChunkTable, loaded: LoadedDataset) -> list[VisibleBytes]:

@@ -17,47 +17,70 @@ def visible_sizes(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> 
     """Return the size of each chunk without what is hidden."""
     if not _hides(loaded):
         return chunks.sizes(unit)
-    if (loaded.hidden, unit) not in chunks.shown:
-        sizes, hidden = chunks.sizes(unit), loaded.hidden_edges
-        units = hidden.units_before(unit, np.arange(len(hidden.files)))
-        chunks.shown[loaded.hidden, unit] = sizes - _hidden_in(
-            loaded, chunks, units, _units_before(loaded, chunks, unit)
-        ).astype(sizes.dtype)
-    return chunks.shown[loaded.hidden, unit]
+    name = (loaded.hidden, unit)
+    if name not in chunks.shown:
+        sizes, (before, after) = chunks.sizes(unit), _hidden_before(loaded, chunks, unit)
+        chunks.shown[name] = sizes - (after - before).astype(sizes.dtype)
+    return chunks.shown[name]
+
+
+def visible_before(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> np.ndarray:
+    """Return how many visible units of its file lie before each chunk's start, and before its end; not in lines."""
+    edges = np.stack(_units_before(loaded, chunks, unit)).astype(np.int64)
+    return edges - _hidden_before(loaded, chunks, unit) if _hides(loaded) else edges
 
 
 def _hides(loaded: LoadedDataset) -> bool:
     return bool(loaded.dataset.hidden) and len(loaded.hidden_edges.ranges) > 0
 
 
-def _hidden_in(
-    loaded: LoadedDataset, chunks: ChunkTable, ranges: np.ndarray, edges: Sequence[np.ndarray]
-) -> np.ndarray:
-    """Return how much of each chunk is hidden, in the unit in which the edges of ranges and of chunks are given."""
-    passed, inside = _passed_ranges(loaded, chunks)
-    sums = np.concatenate(([0], np.cumsum(ranges[:, 1] - ranges[:, 0])))
-    # Of a range in which a chunk begins or ends, what lies behind that edge is not yet passed.
-    before = [
-        sums[count] - np.where(cut, ranges[count - 1, 1] - edge, 0)
-        for count, cut, edge in zip(passed, inside, edges, strict=True)
-    ]
-    return np.asarray(before[1] - before[0])
-
-
-def _passed_ranges(loaded: LoadedDataset, chunks: ChunkTable) -> tuple[np.ndarray, np.ndarray]:
-    """Return how many hidden ranges begin before each chunk's start and end, and whether the last one ends later."""
-    name = (loaded.hidden, "ranges")
+def _hidden_before(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> np.ndarray:
+    """Return how many hidden units of its file lie before each chunk's start, and before its end."""
+    name = (loaded.hidden, f"{unit} before")
     if name not in chunks.shown:
         hidden = loaded.hidden_edges
+        units = hidden.units_before(unit, np.arange(len(hidden.files)))
+        chunks.shown[name] = _passed(loaded, chunks, units, _units_before(loaded, chunks, unit))
+    return chunks.shown[name]
+
+
+def _passed(loaded: LoadedDataset, chunks: ChunkTable, ranges: np.ndarray, edges: Sequence[np.ndarray]) -> np.ndarray:
+    """Return how much of its file is hidden before each chunk's start and end.
+
+    The unit is that in which the edges of the hidden ranges and those of the chunks are given.
+    """
+    first, passed, inside = _passed_ranges(loaded, chunks)
+    sums = np.concatenate(([0], np.cumsum(ranges[:, 1] - ranges[:, 0])))
+    # Of a range in which a chunk begins or ends, what lies behind that edge is not yet passed.
+    behind = np.where(inside, ranges[passed - 1, 1] - np.stack(edges), 0)
+    return np.asarray(sums[passed] - sums[first] - behind)
+
+
+class _Passed(NamedTuple):
+    """Where the edges of chunks are among the hidden ranges of all files, which are in order."""
+
+    first: np.ndarray
+    """The first range of each chunk's file, or of a later one."""
+    passed: np.ndarray
+    """Ranges that begin before each chunk's start, and before its end."""
+    inside: np.ndarray
+    """Whether the last of them ends behind it."""
+
+
+def _passed_ranges(loaded: LoadedDataset, chunks: ChunkTable) -> _Passed:
+    name = (loaded.hidden, "ranges")
+    if name not in chunks.shown:
+        hidden, files = loaded.hidden_edges, chunks.columns["file"].astype(np.int64)
         edges = np.stack((chunks.columns["start"], chunks.columns["end"]))
         # One axis through all files: a file's number leads.
         stride = max(edges.max(initial=0), hidden.ranges.max(initial=0)) + 1
         axis = hidden.ranges + stride * np.repeat(hidden.files, hidden.counts)[:, None]
-        edges = edges + stride * chunks.columns["file"].astype(np.int64)
+        edges = edges + stride * files
         passed = np.searchsorted(axis[:, 0], edges)
-        chunks.shown[name] = np.stack((passed, (passed > 0) & (edges < axis[passed - 1, 1])))
-    passed, inside = chunks.shown[name]
-    return passed, inside.astype(bool)
+        inside = (passed > 0) & (edges < axis[passed - 1, 1])
+        chunks.shown[name] = np.stack((np.searchsorted(axis[:, 0], stride * files), *passed, *inside))
+    first, *rest = chunks.shown[name]
+    return _Passed(first, np.stack(rest[:2]), np.stack(rest[2:]).astype(bool))
 
 
 def _units_before(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> Sequence[np.ndarray]:
@@ -112,13 +135,13 @@ def _findable(loaded: LoadedDataset, chunks: ChunkTable) -> np.ndarray:
     if name not in chunks.shown:
         found, sizes, columns = np.ones(len(chunks), dtype=bool), chunks.sizes("nws"), chunks.columns
         if _hides(loaded):
-            covered = _hidden_in(loaded, chunks, loaded.hidden_edges.ranges, (columns["start"], columns["end"]))
-            # Only where as many bytes are hidden as there are characters is the file looked at.
-            rows = np.flatnonzero(covered >= np.maximum(sizes, 1))
             hidden = loaded.hidden_edges
+            before, after = _passed(loaded, chunks, hidden.ranges, (columns["start"], columns["end"]))
+            # Only where as many bytes are hidden as there are characters is the file looked at.
+            rows = np.flatnonzero(after - before >= np.maximum(sizes, 1))
             files = np.unique(np.searchsorted(hidden.files, columns["file"][rows]))
             units = hidden.units_before("nws", files)
-            inside = _hidden_in(loaded, chunks, units, _units_before(loaded, chunks, "nws"))[rows]
-            found[rows] = (inside < sizes[rows]) | (inside == 0)
+            before, after = _passed(loaded, chunks, units, _units_before(loaded, chunks, "nws"))[:, rows]
+            found[rows] = (after - before < sizes[rows]) | (after == before)
         chunks.shown[name] = found
     return chunks.shown[name]
