@@ -22,9 +22,10 @@ from evaluation.experiment.executors import Serial
 from evaluation.experiment.machine import machine
 from evaluation.experiment.offsets import averaged, offset_specs, with_offsets
 from evaluation.experiment.read_cells import make_readers
-from evaluation.experiment.records import cell_record, hidden_parts, query_records
+from evaluation.experiment.records import cell_record, query_records
 from evaluation.experiment.run import run_experiment
 from evaluation.experiment.shown_files import shown_files
+from evaluation.experiment.shown_texts import hidden_parts, read_shown
 from evaluation.results.types import CellRecord, FilePlace, GoldLines, HitRecord, QueryRecord
 from evaluation.types import CellKey
 from ground_truth.types import Annotation, Dataset, HiddenSpan, Query
@@ -39,6 +40,7 @@ def test_a_cell_shows_its_first_ten_hits_with_their_text(tmp_path: Path) -> None
     session = session_of(word_dataset(hidden=hidden), tmp_path, retrievers=("dense",))
     (cell,) = session.cells
     made = cell_record(session, cell)
+    texts = read_shown(session, Serial(), made.shown.values())
     chunks, held = stages.chunk(session, "words", LINES), session.dataset("words")
     ranking = stages.retrieve(session, cell).ranking
     shown: set[str] = set()
@@ -57,12 +59,11 @@ def test_a_cell_shows_its_first_ten_hits_with_their_text(tmp_path: Path) -> None
                 hit.rank, chunks.ids[row], score, file.path, int(chunks.columns["start_line"][row]),
                 int(chunks.columns["end_line"][row]), len(starts) - unseen,
             )  # fmt: skip
-            assert made.texts[hit.chunk_id] == data[start:end].decode()
+            text = texts[made.shown[hit.chunk_id]]
+            assert text.text == data[start:end].decode()
+            assert text.hidden == (((0, 4),) if file.path == "apple.py" and start == first else ())
             shown.add(hit.chunk_id)
-            if file.path == "apple.py" and start == first:
-                assert made.hidden["words", hit.chunk_id] == ((0, 4),)
-    assert shown == set(made.texts)
-    assert len(made.hidden) == 1
+    assert shown == set(made.shown)
     assert made.record.judgements.chance.keys() == {"recall@1000tok", "ndcg@5"}
 
 
@@ -147,7 +148,7 @@ def test_whole_files_are_those_with_gold_and_with_the_best_hits(
     asked = [replace(query, gold=query.gold if query.id == "one-flute" else ()) for query in results.queries]
     found = shown_files(session, cells, asked)
     assert list(found.files) == [places[5], places[1], places[2], places[3]]
-    assert found.files[places[1]].text == module("bolt")
+    assert found.files[places[1]][2:] == (0, len(module("bolt")))
     assert found.cuts[LINES, places[1]] == ((1, 5), (6, 10))
     assert found.cuts["whole-file", places[1]] == ((1, 10),)
     assert len(found.cuts) == 2 * 4

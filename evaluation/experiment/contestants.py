@@ -11,15 +11,16 @@ from typing import NamedTuple
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
 from evaluation.experiment.loaded_dataset import LoadedDataset
-from evaluation.experiment.records import HITS_SHOWN, FinishedCell, hidden_parts
+from evaluation.experiment.records import HITS_SHOWN, FinishedCell
 from evaluation.experiment.session import Session
+from evaluation.experiment.shown_texts import ShownSpan
 from evaluation.experiment.span_places import Place, PlaceFinder, SpanRun
 from evaluation.experiment.span_runs import NamedFile, read_span_runs
 from evaluation.experiment.span_scoring import score_spans, scores_spans, span_units
 from evaluation.experiment.tool_runs import run_tool
 from evaluation.measures.measure import Measure
 from evaluation.results.facts import JudgementFacts, SearchFacts
-from evaluation.results.types import CellRecord, HiddenPart, HitRecord
+from evaluation.results.types import CellRecord, HitRecord
 from evaluation.tools.asking import ToolError
 from evaluation.tools.registry import make_tool
 from evaluation.types import CellKey
@@ -61,7 +62,7 @@ def contestant_record(session: Session, contestant: Contestant) -> FinishedCell:
     try:
         run = contestant.rank()
     except ToolError as error:
-        return FinishedCell(CellRecord(contestant.key, "failed", str(error)), {})
+        return FinishedCell(CellRecord(contestant.key, "failed", str(error)))
     session.span_runs[contestant.key] = run
     loaded = session.dataset(contestant.key.dataset)
     return span_record(contestant.key, loaded, run, measures=session.measures, budgets=session.config.budgets)
@@ -73,18 +74,12 @@ def span_record(
     """Return a span run as a cell: the measures on text and files, and the places that a report shows."""
     scored = score_spans([each for each in measures if scores_spans(each)], loaded, run, budgets=budgets)
     finder = PlaceFinder(loaded)
-    texts: dict[str, str] = {}
-    hidden: dict[tuple[str, str], tuple[HiddenPart, ...]] = {}
+    texts: dict[str, ShownSpan] = {}
     hits: dict[str, tuple[HitRecord, ...]] = {}
     for query in loaded.dataset.queries:
         shown = list(run.places.get(query.id, ()))[:HITS_SHOWN]
         hits[query.id] = tuple(_hit(finder, place, rank) for rank, place in enumerate(shown, start=1))
-        texts |= {_place_id(place): _text(loaded, place) for place in shown}
-        hidden |= {
-            (key.dataset, _place_id(place)): parts
-            for place in shown
-            if (parts := hidden_parts(loaded, place.file, place.start, place.end))
-        }
+        texts |= {_place_id(place): ShownSpan(key.dataset, place.file, place.start, place.end) for place in shown}
     queries = loaded.dataset.queries
     empty = sum(not run.places.get(query.id) for query in queries)
     counts = {"queries_without_places": float(empty), **run.diagnostics}
@@ -103,7 +98,7 @@ def span_record(
         curve=scored.curve,
         hits=hits,
     )
-    return FinishedCell(record, texts, hidden)
+    return FinishedCell(record, texts)
 
 
 def check_headline(session: Session) -> None:
@@ -135,7 +130,3 @@ def _hit(finder: PlaceFinder, place: Place, rank: int) -> HitRecord:
 def _place_id(place: Place) -> str:
     text = f"{place.file.repo}\0{place.file.path}\0{place.start}:{place.end}"
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:20]
-
-
-def _text(loaded: LoadedDataset, place: Place) -> str:
-    return loaded.read(place.file)[place.start : place.end].decode("utf-8", "replace")

@@ -37,7 +37,7 @@ def make_readers(session: Session) -> dict[str, Reader]:
 def read_record(session: Session, base: CellRecord, reader: Reader, *, key: CellKey) -> FinishedCell:
     """Return the cell of the same ranking under a reader, scored on text and files."""
     if base.status == "failed":
-        return FinishedCell(CellRecord(key, "failed", base.reason), {})
+        return FinishedCell(CellRecord(key, "failed", base.reason))
     run = _run(session, base.key, reader, key.chunker)
     session.span_runs[key] = run
     config = session.config

@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 from chunkers.languages import language_of
 from evaluation.experiment import stages
-from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
+from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.reading_cost import ReadingCost
 from evaluation.experiment.session import Session
+from evaluation.experiment.shown_texts import ShownSpan
 from evaluation.experiment.visible_chunks import visible_sizes
 from evaluation.prices import price_of
 from evaluation.results.facts import CostFacts
-from evaluation.results.types import CellRecord, GoldLines, HiddenPart, HitRecord, QueryRecord
+from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord
 from evaluation.types import CellKey
 from ground_truth.types import Annotation
 
@@ -25,12 +26,11 @@ HITS_SHOWN = 10
 
 
 class FinishedCell(NamedTuple):
-    """A cell's record, and the texts of the results it shows."""
+    """A cell's record, and where the texts of the results it shows are."""
 
     record: CellRecord
-    texts: dict[str, str]
-    hidden: Mapping[tuple[str, str], tuple[HiddenPart, ...]] = MappingProxyType({})
-    """(dataset, chunk id) → what of its text no index shows; only chunks that have such parts."""
+    shown: Mapping[str, ShownSpan] = MappingProxyType({})
+    """By the id of a chunk or place."""
 
 
 def cell_record(session: Session, cell: CellKey) -> FinishedCell:
@@ -63,8 +63,7 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
         qrels=scored.qrels,
     )
     shown = sorted({hit.position for found in ranking.values() for hit in found[:HITS_SHOWN]})
-    hidden = {(cell.dataset, chunks.ids[row]): parts for row in shown if (parts := _hidden(loaded, chunks, row))}
-    return FinishedCell(record, {chunks.ids[row]: _text(loaded, chunks, row) for row in shown}, hidden)
+    return FinishedCell(record, {chunks.ids[row]: _span(cell.dataset, chunks, row) for row in shown})
 
 
 def _cost(session: Session, cell: CellKey, *, reading: ReadingCost) -> CostFacts:
@@ -125,24 +124,7 @@ def _hit(chunks: ChunkTable, row: int, *, rank: int, score: float, tokens: int) 
     )
 
 
-def _text(loaded: LoadedDataset, chunks: ChunkTable, row: int) -> str:
-    columns = chunks.columns
-    data = loaded.read(chunks.files[columns["file"][row]])
-    return data[columns["start"][row] : columns["end"][row]].decode("utf-8", "replace")
-
-
-def _hidden(loaded: LoadedDataset, chunks: ChunkTable, row: int) -> tuple[HiddenPart, ...]:
+def _span(dataset: str, chunks: ChunkTable, row: int) -> ShownSpan:
     columns = chunks.columns
     file = chunks.files[columns["file"][row]]
-    return hidden_parts(loaded, file, int(columns["start"][row]), int(columns["end"][row]))
-
-
-def hidden_parts(loaded: LoadedDataset, file: CorpusFile, start: int, end: int) -> tuple[HiddenPart, ...]:
-    """Return the characters of a shown text that no index shows."""
-    inside = [(max(low, start), min(high, end)) for low, high in loaded.hidden_ranges(file).tolist()]
-    data = loaded.read(file)
-    return tuple(
-        HiddenPart(*(len(data[start:at].decode("utf-8", "replace")) for at in part))
-        for part in inside
-        if part[0] < part[1]
-    )
+    return ShownSpan(dataset, file, int(columns["start"][row]), int(columns["end"][row]))

@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from chunkers.errors import UsageError
 from evaluation.experiment import stages
@@ -17,17 +17,19 @@ from evaluation.experiment.executors import Executor, attempt
 from evaluation.experiment.offsets import averaged, offset_specs, with_offsets
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.read_cells import make_readers, read_record
-from evaluation.experiment.records import cell_record, query_records
+from evaluation.experiment.records import FinishedCell, cell_record, query_records
 from evaluation.experiment.session import Session
 from evaluation.experiment.sharing import sharing
 from evaluation.experiment.shown_files import shown_files
+from evaluation.experiment.shown_texts import read_shown
 from evaluation.experiment.spread_work import spread_work
 from evaluation.measures.declared import own_facts
 from evaluation.results.comparisons import with_statistics
-from evaluation.results.types import CellRecord, HiddenPart, Results
+from evaluation.results.types import CellRecord, Results
 from evaluation.types import CellKey
 from indexing.frequencies import Frequencies
 
+T = TypeVar("T")
 Overwrite = Literal["always", "only-missing", "only-cache"]
 """What to do with results that are in the store: make all again, only those that are missing, or none."""
 
@@ -72,45 +74,35 @@ def run_experiment(
         offsets = offset_specs(session)
         given, others, readers = session, contestants(session), make_readers(session)
         session = with_offsets(session, offsets)
-        cells = session.cells[shard.number - 1 :: shard.of] if shard else session.cells
+        cells = _share(session.cells, shard)
         failed = _prepare(session, cells, overwrite)
         failed |= make_scores(session, [cell for cell in cells if cell not in failed], executor, progress, levels=True)
+        made = [_finished(session, cell, failed.get(cell, "")) for cell in cells]
+        made += [
+            read_record(given, base.record, reader, key=base.record.key.read_by(spec))
+            for spec, reader in readers.items()
+            for base in list(made)
+        ]
+        made += [
+            contestant_record(given, other) for other in (others[shard.number - 1 :: shard.of] if shard else others)
+        ]
+        records = averaged([each.record for each in made], offsets)
+        queries = tuple(itertools.chain.from_iterable(map(query_records, loaded)))
+        whole = shown_files(given, records, queries)
+        spans = {name: span for each in made for name, span in each.shown.items()}
+        shown = read_shown(session, executor, [*spans.values(), *whole.files.values()])
     finally:
         executor.close()
-    records = []
-    texts: dict[str, str] = {}
-    hidden: dict[tuple[str, str], tuple[HiddenPart, ...]] = {}
-    for cell in cells:
-        if cell in failed:
-            records.append(CellRecord(cell, "failed", failed[cell]))
-        else:
-            finished = cell_record(session, cell)
-            records.append(finished.record)
-            texts |= finished.texts
-            hidden |= finished.hidden
-    for spec, base in [(spec, base) for spec in readers for base in list(records)]:
-        finished = read_record(given, base, readers[spec], key=base.key.read_by(spec))
-        records.append(finished.record)
-        texts |= finished.texts
-        hidden |= finished.hidden
-    for other in others[shard.number - 1 :: shard.of] if shard else others:
-        finished = contestant_record(given, other)
-        records.append(finished.record)
-        texts |= finished.texts
-        hidden |= finished.hidden
-    cells_made = averaged(records, offsets)
-    queries = tuple(itertools.chain.from_iterable(map(query_records, loaded)))
-    whole = shown_files(given, cells_made, queries)
     return with_statistics(
         Results(
             config=config,
             environment=environment(config.run),
             datasets=tuple(each.record() for each in loaded),
-            cells=tuple(cells_made),
+            cells=tuple(records),
             queries=queries,
-            texts=texts,
-            hidden=hidden,
-            files=whole.files,
+            texts={name: shown[span].text for name, span in spans.items()},
+            hidden={(span.dataset, name): shown[span].hidden for name, span in spans.items() if shown[span].hidden},
+            files={place: shown[span] for place, span in whole.files.items()},
             cuts=whole.cuts,
             own_measures=own_facts(session.measures),
             shard=str(shard) if shard else None,
@@ -118,6 +110,14 @@ def run_experiment(
             left_out=session.left_out,
         )
     )
+
+
+def _share(everything: Sequence[T], shard: ExperimentShard | None) -> Sequence[T]:
+    return everything[shard.number - 1 :: shard.of] if shard else everything
+
+
+def _finished(session: Session, cell: CellKey, failure: str) -> FinishedCell:
+    return FinishedCell(CellRecord(cell, "failed", failure)) if failure else cell_record(session, cell)
 
 
 def _prepare(session: Session, cells: Sequence[CellKey], overwrite: Overwrite) -> dict[CellKey, str]:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.experiment import stages
-from evaluation.experiment.records import hidden_parts
 from evaluation.experiment.session import Session
-from evaluation.results.types import CellRecord, FilePlace, Lines, QueryRecord, ShownFile
+from evaluation.experiment.shown_texts import ShownSpan
+from evaluation.results.types import CellRecord, FilePlace, Lines, QueryRecord
 
 _BEST = 3
 """Results of a query whose files are kept."""
@@ -19,9 +19,9 @@ _MOST_TEXT = 16_000_000
 
 
 class ShownFiles(NamedTuple):
-    """The files and, for each chunker, the chunks that it made of them."""
+    """Where the files are and, for each chunker, the chunks that it made of them."""
 
-    files: dict[FilePlace, ShownFile]
+    files: dict[FilePlace, ShownSpan]
     cuts: dict[tuple[str, FilePlace], tuple[Lines, ...]]
 
 
@@ -32,20 +32,19 @@ def shown_files(session: Session, cells: Sequence[CellRecord], queries: Sequence
         for cell in cells
         if cell.status == "ok" and not (cell.key.is_span_run or cell.key.is_read)
     }
-    files: dict[FilePlace, ShownFile] = {}
+    files: dict[FilePlace, ShownSpan] = {}
+    sizes = {(spec, known.file): known.size for spec, _ in tables for known in session.dataset(spec).files}
     room = _MOST_TEXT
     for key in dict.fromkeys(_wanted(cells, queries)):
         table = next((table for (dataset, _), table in tables.items() if dataset == key.dataset), None)
         place = table.file_index.get((key.repo, key.path)) if table else None
         if table is None or place is None:
             continue
-        loaded = session.dataset(key.dataset)
-        data = loaded.read(table.files[place])
-        if len(data) > room:
-            continue
-        room -= len(data)
-        parts = hidden_parts(loaded, table.files[place], 0, len(data))
-        files[key] = ShownFile(data.decode("utf-8", "replace"), parts)
+        file = table.files[place]
+        size = sizes[key.dataset, file]
+        if size <= room:
+            room -= size
+            files[key] = ShownSpan(key.dataset, file, 0, size)
     cuts = {}
     for (dataset, chunker), table in tables.items():
         for key in (each for each in files if each.dataset == dataset):
