@@ -116,7 +116,9 @@ def _repeated(results: Results, times: int) -> Results:
             cell,
             scores={name: np.tile(values, times) for name, values in cell.scores.items()},
             curve=None if cell.curve is None else np.tile(cell.curve, (times, 1)),
-            **{name: several(getattr(cell, name)) for name in ("hits", "run", "qrels")},
+            hits=several(cell.hits),
+            run=several(cell.run),
+            qrels=several(cell.qrels),
         )
         for cell in results.cells
     )

@@ -246,9 +246,8 @@ def standings(
 ) -> Standings:
     """Comparisons with the best: each alternative is the control of all others."""
     count = len(scores)
-    options = {"weight": weight, "test": test, "width": 1.0}
     pair = {
-        (i, j): sides(list(scores[i] - scores[j]), clusters, **options)
+        (i, j): sides(list(scores[i] - scores[j]), clusters, weight=weight, test=test, width=1.0)
         for i in range(count)
         for j in range(count)
         if i != j

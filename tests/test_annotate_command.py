@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Command
@@ -211,7 +212,11 @@ def test_check_says_nothing_of_rows_that_fit(chunkbench: Command, repo: Path, tm
 def test_check_prints_the_nearest_place_ready_to_paste(chunkbench: Command, repo: Path, tmp_path: Path) -> None:
     """By the anchor where there is one, else by the question's words; pasted in, the file fits."""
     anchor = "    def refresh_token(self, user):\n        return user.renew()"
-    bad = [{"end_line": 80}, {"file": "lost.py"}, {"start_line": 5, "end_line": 6, "anchor": anchor}]
+    bad: list[dict[str, Any]] = [
+        {"end_line": 80},
+        {"file": "lost.py"},
+        {"start_line": 5, "end_line": 6, "anchor": anchor},
+    ]
     path = gold(tmp_path / "gold.jsonl", *bad)
     result = chunkbench("annotate", "--check", str(path), str(repo))
     assert result.code == 1

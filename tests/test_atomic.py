@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,14 @@ def test_the_draft_of_a_killed_writer_is_removed_by_the_next(tmp_path: Path) -> 
     """Of the same file only; a file that merely looks like a draft stays, and so does the old text until then."""
     file, other = replace_text(tmp_path / "a.md", "old"), tmp_path / ".draft-notes"
     other.write_text("mine")
+
+    def dying() -> Iterator[str]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield ""
+
     child = os.fork()
     if not child:
-        replace_lines(file, (os.kill(os.getpid(), signal.SIGKILL) or "" for _ in range(1)))
+        replace_lines(file, dying())
     os.waitpid(child, 0)
     assert file.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 3

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -80,6 +81,10 @@ def _until(done: Callable[[], bool], *, seconds: float = 120) -> None:
     while not done():
         assert time.monotonic() < end, "the page did not get there"
         time.sleep(0.05)
+
+
+def _are_saved(folder: Path, form: str, count: int) -> bool:
+    return len(list(folder.glob(f"*.{form}"))) == count
 
 
 def _find(browser: Any, selector: str) -> Any:
@@ -291,7 +296,7 @@ def test_tables_and_figures_are_saved_as_files(browser: Any, simulated_page: Pat
     _open(browser, simulated_page)
     for form in ("csv", "json", "tex", "svg"):
         browser.execute_script("document.querySelector(`figure .take [data-as=${arguments[0]}]`).click()", form)
-        _until(lambda form=form: len(list(tmp_path.glob(f"*.{form}"))) == 1)
+        _until(partial(_are_saved, tmp_path, form, 1))
     table, drawing = (next(tmp_path.glob(f"*.{form}")) for form in ("csv", "svg"))
     rows = list(csv.reader(table.read_text("utf-8").splitlines()))
     found = json.loads(next(tmp_path.glob("*.json")).read_text("utf-8"))
@@ -327,12 +332,12 @@ def test_saved_files_hold_plain_numbers_and_name_their_setting(browser: Any, tmp
             _open(browser, tmp_path / "report" / "report.html")
             browser.execute_script(_CLICK_TEN, f".take [data-as={form}]", first)
             wanted = min(takes, first + 10)
-            _until(lambda form=form, wanted=wanted: len(list(files.glob(f"*.{form}"))) == wanted)
+            _until(partial(_are_saved, files, form, wanted))
     assert not list(files.glob("* (1).*")), "two tables have one name"
     shown = re.compile(r"[★●]|^[+−]?\d{1,3}(,\d{3})+|^[\d.]+ (…|%|MB|kB|ms|s)|^–$|^−")
     for file in files.glob("*.csv"):
-        cells = [cell for row in list(csv.reader(file.read_text("utf-8").splitlines()))[1:] for cell in row]
-        assert [cell for cell in cells if cell != "●" and shown.search(cell)] == []
+        texts = [text for row in list(csv.reader(file.read_text("utf-8").splitlines()))[1:] for text in row]
+        assert [text for text in texts if text != "●" and shown.search(text)] == []
     (ranking,) = files.glob("*Measures-on-gold*bm25.json")
     cells = {cell.key.chunker: cell for cell in results.cells if cell.key.retriever == "bm25"}
     for row in json.loads(ranking.read_text("utf-8")):

@@ -145,8 +145,12 @@ def test_help_imports_nothing_heavy() -> None:
 def test_results_of_stages_are_shown_checked_and_dropped(home: Path) -> None:
     """They are stored beside the vectors; a damaged one is named, and unused ones can go."""
     store = Store(home / "stages")
+
+    def write(folder: Path) -> None:
+        (folder / "value.txt").write_text("seven")
+
     for number in range(3):
-        store.put(StageKey("chunk", {"n": number}), lambda folder: (folder / "value.txt").write_text("seven") and None)
+        store.put(StageKey("chunk", {"n": number}), write)
     assert [(row["stage"], row["entries"]) for row in _json(home)["stages"]] == [("chunk", 3)]
     assert "3 results of stages" in _run(home).stdout
     first, second, _ = store.folders()

@@ -12,7 +12,7 @@ from corpus_tables import build_chunks
 from chunkers.errors import UsageError
 from chunkers.registry import CHUNKERS
 from chunkers.sources import walk
-from chunkers.types import Piece, SourceFile
+from chunkers.types import Chunker, Piece, SourceFile
 from evaluation.experiment.chunk_table import (
     ChunkTable,
     ChunkTexts,
@@ -28,7 +28,7 @@ Build = Callable[..., ChunkTable]
 def build(tmp_path: Path) -> Build:
     """Return a function that writes repositories and chunks them, by default one line at a time."""
 
-    def make(repositories: dict[str, dict[str, str]], chunker: object = None) -> ChunkTable:
+    def make(repositories: dict[str, dict[str, str]], chunker: Chunker | None = None) -> ChunkTable:
         for repo, files in repositories.items():
             for path, text in files.items():
                 (tmp_path / repo / path).parent.mkdir(parents=True, exist_ok=True)

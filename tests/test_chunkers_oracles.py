@@ -217,7 +217,8 @@ def test_runs_of_tokens_are_slices(text: str, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(0, max(0, tokens - 7)))
     offset = data.draw(st.integers(0, tokens - overlap - 1))
     starts = [*token_starts(whole, tokenizer="cl100k_base").tolist(), len(whole)]
-    expected, first = [], 0
+    expected: list[Piece] = []
+    first = 0
     while first < len(starts) - 1:
         length = offset + overlap if offset and not expected else tokens
         last = min(first + length, len(starts) - 1)

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from tree_sitter import Node
 
 from chunkers.cast import Cast
 from chunkers.code_chunk import CodeChunk
@@ -70,11 +71,18 @@ def texts(chunker: Chunker, source: SourceFile) -> list[str]:
     return [source.data[piece.start : piece.end].decode() for piece in chunker.split(source)]
 
 
+def root_of(source: SourceFile) -> Node:
+    """Return the tree of a file that has one."""
+    root = parse(source)
+    assert root is not None
+    return root
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_definitions_of_each_language_are_found(name: str) -> None:
     """Functions, classes and methods are found in order, by the names they have."""
     source = fixture(name)
-    found = outline(parse(source), DEFINITION_NODES[source.language or ""])
+    found = outline(root_of(source), DEFINITION_NODES[source.language or ""])
     assert [name_of(one.node).replace(" ", "|") for one in found] == NAMES[name].split()
 
 
@@ -358,7 +366,7 @@ def test_every_function_of_every_language_begins_a_chunk(name: str) -> None:
     data = (CODE / name).read_bytes()
     source = SourceFile(name, data, language_of(name))
     assert source.language is not None
-    functions = Functions().chosen(outline(parse(source), CUT_NODES[source.language]))
+    functions = Functions().chosen(outline(root_of(source), CUT_NODES[source.language]))
     starts = {piece.start for piece in CHUNKERS.create("functions").split(source)}
     for function in functions:
         line = data.rfind(b"\n", 0, function.start) + 1

@@ -18,7 +18,7 @@ from scripts.check.fuzz_inputs import targets
 def test_every_format_ends_in_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Table, verdict, page, LaTeX and CSV are made of each dataset; its details are in results.json."""
     monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
-    reported = []
+    reported: list[str] = []
     for target in (*targets(tmp_path), *formats(tmp_path)):
         dataset: object = None
         with contextlib.suppress(UsageError):

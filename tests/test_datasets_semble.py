@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from test_datasets_from_clones import git, published
@@ -15,7 +16,7 @@ from evaluation.types import TextCase, TextSpan
 from ground_truth.datasets.semble import Semble
 from ground_truth.types import Dataset
 
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     {"query": "how is a thing added", "category": "semantic", "relevant": ["core/add.py"], "secondary": ["util.py"]},
     {"query": "Thing", "category": "symbol", "relevant": [{"path": "core/add.py", "start_line": 2, "end_line": 3}]},
 ]
@@ -67,7 +68,8 @@ def test_upstream_layout_is_read_at_the_pinned_commit_below_its_root(benchmark: 
         ("things-1", "src/util.py", 1, 1, 0.5),
         ("things-2", "src/core/add.py", 2, 3, 1.0),
     ]
-    for secondary, grades in (("same", [1.0, 1.0, 1.0]), ("none", [1.0, 1.0])):
+    others: dict[Literal["same", "none"], list[float]] = {"same": [1.0, 1.0, 1.0], "none": [1.0, 1.0]}
+    for secondary, grades in others.items():
         again = Semble(path=str(benchmark), repos=str(benchmark / "checkouts"), secondary=secondary).load()
         assert [grade for *_, grade in places(again)] == grades
     assert [query.category for query in dataset.queries] == ["semantic", "symbol"]

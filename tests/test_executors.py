@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -124,19 +124,24 @@ def meet(folder: Path, task: int) -> bool:
     return len(list(folder.iterdir())) == 2
 
 
+def values(outcomes: Iterable[Outcome[Any, Any]]) -> list[Any]:
+    """Return what the work has given, for tasks that do not fail."""
+    return [each.value for each in outcomes]
+
+
 def test_processes_work_at_the_same_time_each_on_one_core(tmp_path: Path) -> None:
     """They log as the run does; a single task, a single worker and all that embeds is done here."""
     executor, here = Processes(2), os.getpid()
     executor.close()
-    assert [each.value["process"] for each in executor.map(where, [1])] == [here]
-    assert [each.value["process"] for each in Processes(1).map(where, [1, 2])] == [here, here]
-    assert [each.value["process"] for each in executor.map_embedding(where, [1, 2])] == [here, here]
+    assert [each["process"] for each in values(executor.map(where, [1]))] == [here]
+    assert [each["process"] for each in values(Processes(1).map(where, [1, 2]))] == [here, here]
+    assert [each["process"] for each in values(executor.map_embedding(where, [1, 2]))] == [here, here]
     assert list(executor.map(where, [])) == []
     level = logging.getLogger("evaluation").level
     logging.getLogger("evaluation").setLevel(logging.ERROR)
     try:
         assert [each.value for each in executor.map(functools.partial(meet, tmp_path), [1, 2])] == [True, True]
-        found = [each.value for each in executor.map(where, [1, 2])]
+        found = values(executor.map(where, [1, 2]))
     finally:
         logging.getLogger("evaluation").setLevel(level)
         executor.close()

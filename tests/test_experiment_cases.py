@@ -131,7 +131,7 @@ def test_a_case_has_what_is_needed_and_nothing_else(tmp_path: Path) -> None:
     assert around is not None
     assert around.chunks == [TextSpan(0, 0, 6), TextSpan(0, 6, 12), TextSpan(1, 0, 6), TextSpan(1, 6, 12)]
     (nuggets, nothing) = (case.nuggets for case in builder(held, chunks, "nuggets").cases(dataset.queries, ranked()))
-    assert nuggets == {chunks.ids[0]: {0}, chunks.ids[2]: {1}, chunks.ids[3]: {1}}
+    assert nuggets == {chunks.ids[place]: frozenset({nugget}) for place, nugget in ((0, 0), (2, 1), (3, 1))}
     assert nothing == {}
 
 

@@ -77,6 +77,7 @@ def test_a_cell_costs_what_cutting_embedding_and_indexing_took(tmp_path: Path) -
     assert None not in parts
     assert dense.cost.build_seconds == pytest.approx(sum(part or 0 for part in parts))
     assert dense.cost.price == pytest.approx(2.5e-6 * (dense.cost.tokens_embedded or 0))
+    assert dense.cost.price is not None
     assert dense.cost.price > 0
     assert (longest.cost.build_seconds, longest.cost.price) == (None, 0.0)
     assert dense.cost.tokens_to_50 is not None
@@ -229,7 +230,7 @@ def test_cells_at_several_offsets_become_one(tmp_path: Path) -> None:
 
 def test_readers_are_made_beside_the_default(tmp_path: Path) -> None:
     """They need a headline on text and one offset; without any of them nothing is asked."""
-    ranks = {"measures": ("ndcg@5",), "headline": "ndcg@5"}
+    ranks: dict[str, Any] = {"measures": ("ndcg@5",), "headline": "ndcg@5"}
     assert make_readers(session_of(word_dataset(), tmp_path, offsets=3, **ranks)) == {}
     found = make_readers(session_of(word_dataset(), tmp_path, readers=("chunk", "lines:around=1")))
     assert list(found) == ["lines:around=1"]

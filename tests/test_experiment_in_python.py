@@ -13,6 +13,7 @@ from chunkers.errors import UsageError
 from chunkers.fixed_lines import FixedLines
 from chunkers.plugins import Spelled
 from chunkers.registry import CHUNKERS
+from chunkers.types import Chunker
 from evaluation.experiment.in_python import Axis, axis_of, check_local, datasets_of
 from ground_truth.datasets.in_memory import InMemory
 
@@ -82,7 +83,7 @@ def test_objects_are_compared_as_specs_are(tmp_path: Path, monkeypatch: pytest.M
         "flips": 100,
     }
     dataset = word_dataset()
-    chunkers = [FixedLines(lines=3), "whole-file"]
+    chunkers: list[str | Chunker] = [FixedLines(lines=3), "whole-file"]
     found = cb.compare(dataset, chunkers=chunkers, baseline=FixedLines(lines=3), headline="recall@1000tok", **how)
     plain = cb.compare(
         dataset, chunkers=["fixed-lines:lines=3", "whole-file"], baseline="fixed-lines:lines=3",

@@ -125,7 +125,8 @@ class Small:
         """Return a length and a checksum, as a unit vector."""
         assert kind == "document"
         rows = np.array([[len(text), sum(map(ord, text)) % 97 + 1] for text in texts], dtype=np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of words."""

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,6 +22,7 @@ from small_corpora import Clock
 from chunkers import syntax
 from chunkers.coverage import Coverage
 from chunkers.errors import UsageError
+from chunkers.languages import syntax_tree
 from chunkers.registry import CHUNKERS
 from chunkers.sizes import ruler
 from chunkers.sources import walk
@@ -64,7 +66,7 @@ def test_chunkers_that_share_a_parse_cut_as_each_does_alone(sources: list[Source
     """Every syntax chunker and size, and one that parses nothing, in any company."""
     chunkers = {spec: CHUNKERS.create(spec) for spec in SPECS}
     for source in sources[::5]:
-        for spec, cut in cut_file(source, chunkers, lambda source=source: ruler(source.data, "tokens")):
+        for spec, cut in cut_file(source, chunkers, partial(ruler, source.data, "tokens")):
             assert isinstance(cut, FileChunks)
             alone = chunk_file(chunkers[spec], source)
             assert [tuple(row) for row in cut.spans.tolist()] == [chunk.span for chunk in alone]
@@ -91,11 +93,10 @@ def test_a_file_is_parsed_once_for_all_chunkers(sources: list[SourceFile]) -> No
 def test_a_parse_that_is_shared_counts_for_each_that_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds of a chunker are what it would take alone: here a parse takes a hundred, and nothing else any."""
     clock = Clock()
-    parse = syntax.syntax_tree
 
     def slow(language: str, data: bytes) -> object:
         clock.now += 100
-        return parse(language, data)
+        return syntax_tree(language, data)
 
     monkeypatch.setattr("evaluation.experiment.file_chunks.time", clock)
     monkeypatch.setattr(syntax, "time", clock)

@@ -327,7 +327,11 @@ def test_the_command_works_beside_foreign_packages(installed: Path, crowded: Pat
 
 def test_the_library_says_what_hides_it(installed: Path, crowded: Path) -> None:
     """One line with both places; elsewhere the same import works."""
-    script = [installed / "python", "-c", "import chunkbench; print(chunkbench.measure('ndcg@5').name)"]
+    script: list[str | Path] = [
+        installed / "python",
+        "-c",
+        "import chunkbench; print(chunkbench.measure('ndcg@5').name)",
+    ]
     hidden = subprocess.run(script, check=False, capture_output=True, text=True, cwd=crowded)
     assert hidden.returncode == 1
     said = hidden.stderr.strip().splitlines()[-1]

@@ -90,9 +90,9 @@ def test_a_header_of_lines_of_the_file_shows_what_is_visible_of_them(lines: list
             name, visible = line.decode().strip(), seen.decode("utf-8", "replace").strip()
             expected[name] = min(visible, expected.get(name, visible), key=len)
         at += len(line) + 1
-    for line, seen in expected.items():
-        if line:
-            assert known.without(line) == seen
+    for name, visible in expected.items():
+        if name:
+            assert known.without(name) == visible
     said = [line for line in lines if line.strip() not in expected]
     if not len(ranges):
         assert known.without("\n".join(said)) == "\n".join(said)

@@ -45,7 +45,11 @@ STAGES: dict[str, Any] = {
 
 
 def night(
-    values: Mapping[CellKey, Sequence[float]], *, measure: str = SHARE, repositories: int = 1, first: int = 0
+    values: Mapping[CellKey, Sequence[float] | np.ndarray],
+    *,
+    measure: str = SHARE,
+    repositories: int = 1,
+    first: int = 0,
 ) -> Results:
     """Return results in which the cells have these scores; query ids count from ``first``."""
     length = len(next(iter(values.values())))

@@ -232,7 +232,7 @@ def test_the_queries_that_moved_most_are_those_of_the_change() -> None:
     assert all(mover.now < mover.before for mover in moved)
     up = movers(after, before, [dataclasses.replace(finding, verdict="improvement", difference=0.1)])
     assert [mover.query_id for mover in up] == ["q20"]
-    assert (up[0].before, up[0].now) == (pytest.approx(SCORES[20]), pytest.approx(SCORES[20] + 0.5))
+    assert (up[0].before, up[0].now) == pytest.approx((SCORES[20], SCORES[20] + 0.5))
     assert len(movers(after, before, [finding, finding], most=2)) == 4
     steady = dataclasses.replace(finding, verdict="no change")
     assert [mover.query_id for mover in movers(after, before, [steady], most=1)] == ["q20"]

@@ -35,8 +35,9 @@ from ground_truth.jsonl import read_records
 from ground_truth.types import Dataset
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("click", "numpy", "torch", "pyarrow", "json", "typing", "pathlib", "collections", "logging", "re", "tomllib")
-NAMES += ("scripts", "chunkers", "evaluation", "indexing", "ground_truth", "conftest", "sitecustomize", "usercustomize")
+THEIRS = ("click", "numpy", "torch", "pyarrow", "json", "typing", "pathlib", "collections", "logging", "re", "tomllib")
+OURS = ("scripts", "chunkers", "evaluation", "indexing", "ground_truth", "conftest", "sitecustomize", "usercustomize")
+NAMES = (*THEIRS, *OURS)
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Command
@@ -148,7 +150,7 @@ def test_a_line_is_as_long_as_its_limit_and_no_longer() -> None:
     assert one_line("a" * 11, limit=10) == "a" * 9 + "…"
 
 
-EDITS = {
+EDITS: dict[str, Callable[[Any], Any]] = {
     "an empty object": lambda _found: {},
     "a list": lambda found: [found],
     "no cells": lambda found: {**found, "cells": []},

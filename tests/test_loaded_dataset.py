@@ -92,7 +92,7 @@ def test_rulers_are_those_of_the_file_wherever_they_come_from(tmp_path: Path) ->
     for held in (loaded(word_dataset()), again):
         for known in held.files:
             for unit in ("tokens", "nws", "lines"):
-                assert np.array_equal(held.ruler(known.file, unit).starts, ruler(held.read(known.file), unit).starts)  # type: ignore[arg-type] # the three units
+                assert np.array_equal(held.ruler(known.file, unit).starts, ruler(held.read(known.file), unit).starts)
     assert again.ruler(again.files[0].file, "tokens") is again.ruler(again.files[0].file, "tokens")
     stray = CorpusFile("one", "apple.py", None)
     with pytest.raises(UsageError, match="has changed"):

@@ -245,7 +245,8 @@ def test_a_summary_is_over_what_is_defined() -> None:
     """Mean, median and shares by hand; with nothing defined, or no query at all, there is none."""
     scores = {str(i): {"mrr": each} for i, each in enumerate([0.25, 1.0, math.nan, 0.5])}
     found = aggregate(scores, uncovered=["1", "3", "absent"])["mrr"]
-    assert (found.mean, found.median, found.share_scored) == (pytest.approx(7 / 12), 0.5, 0.75)
+    assert found.mean == pytest.approx(7 / 12)
+    assert (found.median, found.share_scored) == (0.5, 0.75)
     assert (found.n_total, found.n_scored, found.n_undefined, found.n_uncovered) == (4, 3, 1, 2)
     nothing = aggregate({"a": {"mrr": math.nan}})["mrr"]
     assert math.isnan(nothing.mean)

@@ -95,7 +95,7 @@ def test_ranges_and_names_of_levels() -> None:
     """Chance and ceiling have the range of their measure; a normalised score may fall below 0 without end."""
     assert parse_measure("chance(naurc@9tok)").range == parse_measure("ceiling(naurc@9tok)").range == (0, 1)
     normalised = parse_measure("normalised(naurc@9tok)")
-    assert normalised.range == (-math.inf, 1)
+    assert normalised.range == (-math.inf, 1.0)
     assert [part.name for part in normalised.parts] == ["naurc@9tok"]
     assert normalised.units == {"tokens"}
     assert parse_measure("chance(naurc@9nws)").units == {"nws"}

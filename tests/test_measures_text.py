@@ -51,8 +51,9 @@ def cases(draw: st.DrawFn) -> Case:
 
 def units(text: TextCase, span: TextSpan) -> list[tuple[int, int]]:
     """Return the units of a span in document order."""
-    starts = text.rulers["tokens"][span.file].starts
-    return [(span.file, int(start)) for start in starts if span.start <= start < span.end]
+    measured = text.rulers["tokens"][span.file]
+    assert isinstance(measured, Ruler)
+    return [(span.file, int(start)) for start in measured.starts if span.start <= start < span.end]
 
 
 def read_slowly(text: TextCase, *, charge: bool) -> tuple[list[int], list[bool], list[tuple[int, int] | None]]:

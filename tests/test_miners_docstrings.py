@@ -9,6 +9,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -64,7 +65,7 @@ SOURCE = textwrap.dedent(
 class _Given:
     """A loader of a dataset that is in memory."""
 
-    version = "1"
+    version: ClassVar[str] = "1"
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset

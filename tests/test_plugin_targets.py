@@ -319,15 +319,16 @@ def test_a_broken_plugin_breaks_no_command_that_does_not_use_it(broken: Path, tm
 def test_lists_have_parameters_with_their_defaults(chunkbench: Command, kind: str) -> None:
     """Every kind shows what a spec may say, and a parameter without a default is marked."""
     rows = {row["name"]: row for row in chunkbench("list", kind, "--json").json}
-    name, parameter = {
+    expected: dict[str, tuple[str, dict[str, str | None]]] = {
         "chunkers": ("cast", {"name": "size", "type": "int", "default": "2000"}),
         "embedders": ("st", {"name": "model", "type": "str", "default": None}),
         "retrievers": ("dense", {"name": "index", "type": "flat | hnsw | ivf", "default": "flat"}),
         "datasets": ("mined", {"name": "root", "type": "str", "default": None}),
         "measures": ("ndcg@k", {"name": "cutoff", "type": "int", "default": "none"}),
-    }[kind]
+    }
+    name, parameter = expected[kind]
     assert parameter in rows[name]["parameters"]
-    assert parameter["name"] + "=" in chunkbench("list", kind).out
+    assert f"{parameter['name']}=" in chunkbench("list", kind).out
 
 
 MEASURE = """

@@ -125,7 +125,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
         ("ray.util", ModuleType("ray.util")),
         ("ray.util.scheduling_strategies", strategies),
     ):
-        monkeypatch.setitem(sys.modules, name, module)  # type: ignore[arg-type] # stands in for the module
+        monkeypatch.setitem(sys.modules, name, module)
     return made
 
 

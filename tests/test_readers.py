@@ -68,8 +68,9 @@ def world(chunker: str = "fixed-lines:lines=3") -> Files:
 
 def hits_of(files: Files, random_: random.Random) -> list[Stretch]:
     """Return some chunks in some order."""
-    every = [(file, *map(int, row)) for file in range(len(files.sources)) for row in files.chunks(file)]
-    return [Stretch(*each, rank) for rank, each in enumerate(random_.sample(every, random_.randint(1, len(every))))]
+    every = [(file, int(a), int(b)) for file in range(len(files.sources)) for a, b in files.chunks(file)]
+    chosen = random_.sample(every, random_.randint(1, len(every)))
+    return [Stretch(file, start, end, rank) for rank, (file, start, end) in enumerate(chosen)]
 
 
 def at(files: Files, text: bytes) -> Stretch:
@@ -112,7 +113,8 @@ def test_neighbours_are_the_chunks_before_and_after() -> None:
     """One chunk to each side; at the ends of a file there is none."""
     files = world()
     chunks = files.chunks(0).tolist()
-    read = READERS.create("neighbours").read([Stretch(0, *chunks[0], 0), Stretch(0, *chunks[2], 1)], files)
+    hits = [Stretch(0, chunks[row][0], chunks[row][1], rank) for rank, row in enumerate((0, 2))]
+    read = READERS.create("neighbours").read(hits, files)
     assert read == [Stretch(0, 0, chunks[1][1], 0), Stretch(0, chunks[1][0], chunks[3][1], 1)]
 
 

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from conftest import Command
@@ -356,7 +356,7 @@ def test_wrong_input_is_one_line(chunkbench: Command, repository: Path) -> None:
     ],
 )
 def test_what_is_named_searches(
-    monkeypatch: pytest.MonkeyPatch, repository: Path, tmp_path: Path, given: dict[str, str], expected: tuple[str, str]
+    monkeypatch: pytest.MonkeyPatch, repository: Path, tmp_path: Path, given: dict[str, Any], expected: tuple[str, str]
 ) -> None:
     """Words alone without an embedder, both with one, or what is named; queries take some milliseconds."""
     monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
@@ -370,7 +370,11 @@ def test_what_is_named_searches(
 def test_an_index_of_vectors_has_their_size(monkeypatch: pytest.MonkeyPatch, repository: Path, tmp_path: Path) -> None:
     """Four bytes for each of 16 numbers of a chunk: whoever has more chunks than fit is over the limit."""
     monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
-    how = {"annotations": tmp_path / "gold.jsonl", "embedder": "hashing:dimensions=16", "retriever": "dense"}
+    how: dict[str, Any] = {
+        "annotations": tmp_path / "gold.jsonl",
+        "embedder": "hashing:dimensions=16",
+        "retriever": "dense",
+    }
     plain = cb.recommend(repository, candidates=FOUR, **how)
     chunks = {each.spec: each.chunks for each in plain.candidates if each.chunks}
     limit = sorted(set(chunks.values()))[-2] * 64 / 1e6

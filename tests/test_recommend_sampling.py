@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chunkers.fixed_lines import FixedLines
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
-from evaluation.experiment.keys import plugin_inputs
+from evaluation.experiment.code import plugin_inputs
 from evaluation.recommend.sampling import (
     CHOOSING_SHARE,
     SHARE,

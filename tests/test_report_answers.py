@@ -37,10 +37,8 @@ def _pair(view: View, names: str, low: float, difference: float, high: float, **
     """Return a comparison of the view with other numbers; one repository left out changes nothing unless said."""
     a, b = names.split()
     found = next(row for row in view.comparisons if {row.a, row.b} == {a, b})
-    numbers = {"difference": difference, "low": low, "high": high}
-    return dataclasses.replace(
-        found, a=a, b=b, **numbers, **{"without_one_low": math.nan, "without_one_high": math.nan, **more}
-    )
+    more = {"without_one_low": math.nan, "without_one_high": math.nan, **more}
+    return dataclasses.replace(found, a=a, b=b, difference=difference, low=low, high=high, **more)
 
 
 def _with(view: View, *pairs: Comparison, may: tuple[str, ...], **best: Any) -> View:
@@ -282,7 +280,7 @@ def test_what_has_been_read_is_said_of_headlines_that_mean_it() -> None:
     pair = find_pair(view.reading, "a", "b")
     assert pair is not None
 
-    def said(**numbers: float) -> str:
+    def said(**numbers: Any) -> str:
         held = (dataclasses.replace(pair, **numbers),)
         return reading_sentence(dataclasses.replace(view, reading=held), "a", "b", which="!", basis="over all")
 

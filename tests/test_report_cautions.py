@@ -140,7 +140,9 @@ def test_the_main_language_is_one_that_is_asked_about(share: float, about: int, 
     asked = tuple(
         dataclasses.replace(query, language="python" if k < about else "go") for k, query in enumerate(results.queries)
     )
-    for shares in ({"python": {"code_share": share}, "go": {"code_share": 1 - share}}, {"python": {}}, {}, {"a": 1}):
+    known = {"python": {"code_share": share}, "go": {"code_share": 1 - share}}
+    languages: tuple[dict[str, Any], ...] = (known, {"python": {}}, {}, {"a": 1})
+    for shares in languages:
         details = {"languages": shares}
         found = dataclasses.replace(results, queries=asked, datasets=(dataclasses.replace(dataset, details=details),))
         language = [each for each in _said(found) if "of this code" in each or "there " in each]

@@ -43,7 +43,7 @@ def _view(**how: Any) -> View:
     return view
 
 
-def _summary(view: View, name: str, **values: float | None) -> View:
+def _summary(view: View, name: str, **values: Any) -> View:
     held = view.row(name).cell.measures
     return with_cell(view, name, measures={**held, view.headline: dataclasses.replace(held[view.headline], **values)})
 

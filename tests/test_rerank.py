@@ -14,6 +14,7 @@ from indexing.bm25 import BM25
 from indexing.contract import check_retriever
 from indexing.encoders.minilm import packaged_model
 from indexing.registry import RETRIEVERS
+from indexing.rerank import Rerank
 from indexing.types import QueryBatch, SearchSpace
 
 TEXTS = ["def read(path): return path", "class Server: read", "read " * 200, "nothing here", "def write(path): read"]
@@ -47,6 +48,7 @@ def test_the_pool_is_ordered_by_the_model(folder: Path) -> None:
     retriever = RETRIEVERS.create(f"rerank:model={folder},pool=3")
     assert [hit.position for hit in retriever.search(space, queries, depth=5)[0]] == expected
     assert [hit.position for hit in retriever.search(space, queries, depth=2)[0]] == expected[:2]
+    assert isinstance(retriever, Rerank)
     seen = retriever.diagnostics(space, queries, depth=5)
     assert (seen["rerank_pairs"], seen["rerank_window"]) == (3, 64)
     assert 0 < seen["rerank_cut_off"] < 1

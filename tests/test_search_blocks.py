@@ -224,7 +224,11 @@ def test_rankings_are_kept_as_deep_as_the_largest_budget_needs(tmp_path: Path, s
     )
     how: dict[str, Any] = {"chunkers": ("fixed-lines:lines=1",), "retrievers": ("bm25",)}
     for budget in (10, 1_100):
-        more = {"measures": (f"recall@{budget}tok",), "headline": f"recall@{budget}tok", "budgets": (budget,)}
+        more: dict[str, Any] = {
+            "measures": (f"recall@{budget}tok",),
+            "headline": f"recall@{budget}tok",
+            "budgets": (budget,),
+        }
         session = session_of(dataset, tmp_path / str(budget), **how, **more)
         (cell,) = session.cells
         hits = stages.retrieve(session, cell).ranking["q"]

@@ -95,7 +95,10 @@ def rankings(session: Session, executor: Executor) -> Ranked:
     failed = make_scores(session, session.cells, executor, Progress())
     assert failed == {}
     found = {cell: stages.retrieve(session, cell).ranking for cell in session.cells}
-    return {cell: {name: list(map(tuple, hits)) for name, hits in each.items()} for cell, each in found.items()}
+    return {
+        cell: {name: [(hit.position, hit.score) for hit in hits] for name, hits in each.items()}
+        for cell, each in found.items()
+    }
 
 
 def divided(monkeypatch: pytest.MonkeyPatch, parts: int) -> None:

@@ -77,8 +77,8 @@ def test_shards_find_what_the_whole_space_finds(
 def clustered(count: int, *, seed: int) -> Vectors:
     """Return vectors of which many are equal or differ in the last bit alone."""
     draw = np.random.default_rng(seed)
-    rows = np.repeat(draw.normal(size=(count // 8 + 1, 48)), 8, axis=0)[:count]
-    rows = np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+    drawn = np.repeat(draw.normal(size=(count // 8 + 1, 48)), 8, axis=0)[:count]
+    rows: Vectors = np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), dtype=np.float32)
     rows[::3] = np.nextafter(rows[::3], np.float32(1))
     return rows
 

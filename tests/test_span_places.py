@@ -131,7 +131,7 @@ def test_what_is_no_place_is_told_with_its_remedy(row: dict[str, Any], said: str
 
 def test_a_header_is_text_or_a_number_of_tokens() -> None:
     """Tokens alone are enough where nothing else is counted; a header of no tokens is none."""
-    line = {"start_line": 1, "end_line": 1}
+    line: dict[str, Any] = {"start_line": 1, "end_line": 1}
     assert find({"a.py": "x"}, header="above", **line)[3:5] == ("above", None)
     assert find({"a.py": "x"}, ("tokens",), header_tokens=7, **line)[3:5] == ("", 7)
     assert find({"a.py": "x"}, ("tokens", "lines"), header_tokens=0, **line)[3:5] == ("", 0)
@@ -141,7 +141,7 @@ def test_a_header_is_text_or_a_number_of_tokens() -> None:
 
 def test_a_place_is_in_the_repository_that_its_query_searches() -> None:
     """Or in the one that it names, where all are searched; with several of them it must name one."""
-    line = {"file": "a.py", "start_line": 1, "end_line": 1}
+    line: dict[str, Any] = {"file": "a.py", "start_line": 1, "end_line": 1}
     texts = {"a.py": "x"}
     own = PlaceFinder(loaded(corpus(texts, repos=("one", "two"))))
     assert own.find(PlaceRow(**line), QUERY).file.repo == "one"

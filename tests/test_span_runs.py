@@ -272,7 +272,10 @@ def test_views_of_an_agent_are_a_span_run_in_the_order_read(
     chunkbench: Command, repository: Path, tmp_path: Path
 ) -> None:
     """A trajectory scores as the same places with ranks do."""
-    views = [{"file": "bolt.py", "start_line": 1, "end_line": 9}, {"file": "apple.py", "start_line": 3, "end_line": 8}]
+    views: list[dict[str, Any]] = [
+        {"file": "bolt.py", "start_line": 1, "end_line": 9},
+        {"file": "apple.py", "start_line": 3, "end_line": 8},
+    ]
     trajectory = write(tmp_path / "agent.jsonl", [{"query_id": "apple0", "views": views}])
     ranked = write(tmp_path / "ranked.jsonl", [place(rank=n, **view) for n, view in enumerate(views, start=1)])
     gold = f"annotations:path={tmp_path / 'gold.jsonl'},root={repository}"

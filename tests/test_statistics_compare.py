@@ -74,7 +74,7 @@ def test_flips_are_scipys_exact_permutation_test() -> None:
     scores = _scores(2, 9, seed=3)
     ours = _one(scores[0], scores[1], ["r"] * 9, test="sign-flip")
     theirs = stats.permutation_test(
-        (scores[0], scores[1]), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf
+        (scores[0], scores[1]), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=2**9
     )
     assert (ours.exact, ours.flips) == (True, 2**9)
     assert ours.p == pytest.approx(theirs.pvalue)
@@ -285,7 +285,8 @@ def test_a_measure_without_a_range_takes_the_scores_seen_and_says_so() -> None:
 def test_lower_may_be_better() -> None:
     """The sign is that of the scores; who is better follows the direction."""
     row = _one(np.full(200, 0.2), np.full(200, 0.9), ["r"] * 200, higher_is_better=False)
-    assert (row.difference, row.better, row.turned().better) == (pytest.approx(-0.7), "a", "a")
+    assert row.difference == pytest.approx(-0.7)
+    assert (row.better, row.turned().better) == ("a", "a")
 
 
 def test_malformed_matrices_are_refused() -> None:

@@ -215,7 +215,7 @@ def test_units_have_weights_that_sum_to_1() -> None:
     assert found.means.tolist() == [[5, 2, 0], [0, 0, 0]]
     assert found.counts.tolist() == [2, 0]
     assert found.weights("repository").tolist() == [[0.5, 0.5, 0], [0, 0, 0]]
-    np.testing.assert_allclose(found.weights("query"), [[1 / 3, 2 / 3, 0], [0, 0, 0]])
+    np.testing.assert_allclose(found.weights("query"), [[1 / 3, 2 / 3, 0.0], [0.0, 0.0, 0.0]])
     queries = queries_of(values, clusters, weight="repository")
     assert queries.weights.tolist() == [[0.25, 0.25, 0, 0.5, 0], [0] * 5]
     np.testing.assert_allclose(queries_of(values, clusters, weight="query").weights[0], [1 / 3, 1 / 3, 0, 1 / 3, 0])

@@ -24,7 +24,7 @@ PAGES = {
 
 def _example(package: str, file: str) -> str:
     page = (ROOT / package / "README.md").read_text("utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    blocks: list[str] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     return next(block for block in blocks if block.startswith(f"# {file}\n"))
 
 
