@@ -21,7 +21,7 @@ from chunkers.registry import CHUNKERS
 from chunkers.size_matching import match_by
 from chunkers.sizes import nws
 from chunkers.sources import read_many, unfit_content, unfit_path, walk
-from chunkers.types import Piece, SizeLimit, SourceFile
+from chunkers.types import Piece, SizeLimit, SizeUnit, SourceFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +74,10 @@ def test_what_a_file_shows_of_a_chunker(pieces: list[tuple[int, int]], said: lis
 def test_a_chunk_may_be_as_large_as_its_limit() -> None:
     """One unit more is told with the sizes; a limit of nothing is none."""
     source = SourceFile("a.py", b"ab\ncd\nefg\n", "python")
-    for unit, size in (("nws", 7), ("lines", 3)):
+    sizes: dict[SizeUnit, int] = {"nws": 7, "lines": 3}
+    for unit, size in sizes.items():
         for amount, broken in ((size, False), (size - 1, True), (size + 1, False)):
-            chunker = Given(pieces=((0, 10),), limit=SizeLimit(unit, amount))  # type: ignore[arg-type] # one of the units
+            chunker = Given(pieces=((0, 10),), limit=SizeLimit(unit, amount))
             said = [problem for problem in file_problems(chunker, source) if "the limit being" in problem]
             assert bool(said) is broken
             if broken:

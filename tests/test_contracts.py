@@ -213,7 +213,7 @@ class Misled:
             scores = [float(len(set(query.split()) & set(text.split()))) for text in space.texts]
             order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
             rankings.append([Hit(at, scores[at]) for at in order][: depth if self.how != "deep" else None])
-        wrong: dict[str, Any] = {
+        wrong: dict[str, list[list[Hit]]] = {
             "ties": [sorted(run, key=lambda hit: (-hit.score, -hit.position)) for run in rankings],
             "twice": [[*run[:1], *run][:depth] for run in rankings],
             "outside": [[*run[:-1], Hit(len(space.texts), -1.0)] if run else run for run in rankings],
@@ -224,7 +224,7 @@ class Misled:
         if self.how == "random":
             _CALLS.append(self.how)
             return [run[len(_CALLS) % 3 :] for run in rankings]
-        return wrong.get(self.how, rankings)  # type: ignore[no-any-return]
+        return wrong.get(self.how, rankings)
 
     def prepare(self, space: SearchSpace) -> Index:
         """Return an index that asks `search`, or one of nothing or without a size."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -209,15 +210,15 @@ def official(home: Path, level: str, **changes: object) -> Path:
     [("api", {}, (2, 4)), ("line", {"ground_truth": "print(x)", "line_no": 4}, (5, 5))],
 )
 def test_repoeval_lines_and_apis_are_read_from_the_official_archives(
-    tmp_path: Path, level: str, changes: dict, gold: tuple[int, int]
+    tmp_path: Path, level: Literal["api", "line"], changes: dict, gold: tuple[int, int]
 ) -> None:
     """The 2k context is chosen; ``line_no`` is counted from 0; an API call may have several lines."""
     home = official(tmp_path / "RepoCoder", level, **changes)
-    dataset = RepoEval(path=str(home), level=level).load()  # type: ignore[arg-type] # parametrised
+    dataset = RepoEval(path=str(home), level=level).load()
     assert [place[1:] for place in places(dataset)] == [("pkg/m.py", *gold)]
     assert dataset.details["used"] == 1
     with pytest.raises(UsageError, match="those tasks complete lines, not functions"):
-        RepoEval(path=str(home), level=level, gold="function")  # type: ignore[arg-type] # parametrised
+        RepoEval(path=str(home), level=level, gold="function")
 
 
 def test_repoeval_tasks_that_do_not_fit_are_counted(tmp_path: Path) -> None:

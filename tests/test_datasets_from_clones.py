@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -131,11 +132,11 @@ def test_a_commit_that_the_clone_lacks_is_named(clones: Path) -> None:
 
 @pytest.mark.parametrize(("gold", "lines"), [("lines", (2, 2)), ("file", (1, 6))])
 def test_swebench_gold_is_the_old_side_outside_tests(
-    tmp_path: Path, clones: Path, base: str, gold: str, lines: tuple[int, int]
+    tmp_path: Path, clones: Path, base: str, gold: Literal["lines", "file"], lines: tuple[int, int]
 ) -> None:
     """Removed lines, or their whole file, at the base commit; the test of the patch is no gold."""
     path = write(tmp_path / "swe.jsonl", instance(base))
-    dataset = SweBench(path=path, repos=str(clones), gold=gold).load()  # type: ignore[arg-type] # parametrised
+    dataset = SweBench(path=path, repos=str(clones), gold=gold).load()
     (note,) = dataset.annotations
     assert (note.path, note.start_line, note.end_line) == ("m.py", *lines)
     (query,) = dataset.queries

@@ -16,7 +16,7 @@ import pytest
 from chunkers.errors import UsageError
 from chunkers.registry import CHUNKERS
 from chunkers.splitting import chunk_file
-from ground_truth.datasets.repoeval import RepoEval
+from ground_truth.datasets.repoeval import Gold, RepoEval
 from ground_truth.relevance import judge_chunker
 from ground_truth.rules import parse_rule
 from ground_truth.types import Dataset
@@ -70,9 +70,9 @@ def visible(dataset: Dataset) -> bytes:
 
 
 @pytest.mark.parametrize(("gold", "lines"), [("prompt", (1, 6)), ("body", (6, 7)), ("function", (4, 7))])
-def test_three_definitions_of_gold(tmp_path: Path, gold: str, lines: tuple[int, int]) -> None:
+def test_three_definitions_of_gold(tmp_path: Path, gold: Gold, lines: tuple[int, int]) -> None:
     """The prompt's lines with the first of the body, the body, or the whole function."""
-    dataset = RepoEval(path=str(make(tmp_path / "d", task())), gold=gold).load()  # type: ignore[arg-type] # parametrised
+    dataset = RepoEval(path=str(make(tmp_path / "d", task())), gold=gold).load()
     (note,) = dataset.annotations
     assert (note.start_line, note.end_line) == lines
     (query,) = dataset.queries

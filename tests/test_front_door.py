@@ -112,11 +112,15 @@ def test_a_plugin_that_only_this_process_has_works_serially(repository: Path) ->
     class Inner(Halves):
         """Not to be imported."""
 
-    arguments = {"annotations": repository.parent / "gold.jsonl", "embedders": ["hashing"], "retrievers": ["dense"]}
-    results = cb.compare(repository, chunkers=[Inner(), "fixed-lines:lines=5"], **arguments)  # type: ignore[arg-type] # two types in one mapping
+    arguments: dict[str, Any] = {
+        "annotations": repository.parent / "gold.jsonl",
+        "embedders": ["hashing"],
+        "retrievers": ["dense"],
+    }
+    results = cb.compare(repository, chunkers=[Inner(), "fixed-lines:lines=5"], **arguments)
     assert [cell.status for cell in results.cells] == ["ok", "ok"]
     with pytest.raises(cb.UsageError, match=r"engine='processes' cannot be used: .*Inner is defined inside a function"):
-        cb.compare(repository, chunkers=[Inner()], engine="processes", **arguments)  # type: ignore[arg-type] # as above
+        cb.compare(repository, chunkers=[Inner()], engine="processes", **arguments)
 
 
 def test_a_dataset_object_is_compared_under_its_name(repository: Path) -> None:

@@ -14,6 +14,7 @@ from scipy import stats
 
 from chunkers.errors import UsageError
 from chunkers.sizes import Ruler
+from chunkers.types import SizeUnit
 from evaluation.measures import aggregate, evaluate, parse_measure, recall_curve
 from evaluation.measures.curve import recall_curves
 from evaluation.measures.declared import MeasureFacts, declared, own_facts, recall
@@ -203,8 +204,8 @@ def test_novelty_is_what_its_definition_says(alpha: float) -> None:
 
 def test_a_share_of_the_gold_is_reached_exactly() -> None:
     """Of ten units 0.3 are three and 0.31 are four; regions count from the unit on that makes up their cover."""
-    rulers = {"tokens": [Ruler(np.arange(30))]}
-    case = Case("q", ["a"], {}, TextCase([TextSpan(0, 0, 30)], [TextSpan(0, 10, 20)], rulers))  # type: ignore[arg-type] # a plain dict
+    rulers: dict[SizeUnit, list[Ruler]] = {"tokens": [Ruler(np.arange(30))]}
+    case = Case("q", ["a"], {}, TextCase([TextSpan(0, 0, 30)], [TextSpan(0, 10, 20)], rulers))
     assert [value(f"tokens_to_recall({share})", case) for share in (0.1, 0.3, 0.31, 1)] == [11, 13, 14, 20]
     for cover, units in ((0.3, 13), (0.31, 14), (1, 20)):
         assert value(f"region_success@{units}tok(cover={cover})", case) == 1
@@ -262,9 +263,9 @@ def test_a_summary_is_over_what_is_defined() -> None:
 
 def test_a_curve_has_a_row_for_each_case_and_a_place_for_each_budget() -> None:
     """Also without any budget, and with text that is charged again."""
-    rulers = {"tokens": [Ruler(np.arange(20))]}
+    rulers: dict[SizeUnit, list[Ruler]] = {"tokens": [Ruler(np.arange(20))]}
     shown = [TextSpan(0, 0, 5), TextSpan(0, 0, 10)]
-    case = Case("q", ["a", "b"], {}, TextCase(shown, [TextSpan(0, 0, 10)], rulers))  # type: ignore[arg-type] # a plain dict
+    case = Case("q", ["a", "b"], {}, TextCase(shown, [TextSpan(0, 0, 10)], rulers))
     assert recall_curve(case, "tokens", [1, 5, 7, 10, 99]).tolist() == [0.1, 0.5, 0.7, 1, 1]
     assert recall_curve(case, "tokens", [5, 7, 10, 12, 15], charge_duplicates=True).tolist() == [0.5, 0.5, 0.5, 0.7, 1]
     assert recall_curves([case] * 3, "tokens", [1, 5]).tolist() == [[0.1, 0.5]] * 3

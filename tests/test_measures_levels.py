@@ -12,6 +12,7 @@ from scipy import stats
 
 from chunkers.errors import UsageError
 from chunkers.sizes import Ruler
+from chunkers.types import SizeUnit
 from evaluation.measures import ceiling as ceilings
 from evaluation.measures import evaluate, parse_measure
 from evaluation.measures.arrivals import Arrivals
@@ -26,8 +27,8 @@ def world(chunks: list[tuple[int, int]], gold: list[tuple[int, int]], *, headers
     spans = [TextSpan(0, *chunk) for chunk in chunks]
     sizes = np.array([end - start for start, end in chunks])
     space = SearchSpace(np.array(spans), {"tokens": sizes}, {"tokens": np.array(headers)} if headers else {})
-    rulers = {"tokens": [Ruler(np.arange(max(end for _, end in chunks)))]}
-    return Case("q", [], None, TextCase([], [TextSpan(0, *span) for span in gold], rulers), space=space)  # type: ignore[arg-type] # a plain dict
+    rulers: dict[SizeUnit, list[Ruler]] = {"tokens": [Ruler(np.arange(max(end for _, end in chunks)))]}
+    return Case("q", [], None, TextCase([], [TextSpan(0, *span) for span in gold], rulers), space=space)
 
 
 @pytest.mark.parametrize("label", "ndcg ndcg_exp precision_returned recall hit mrr map precision@4 ap_capped@4".split())

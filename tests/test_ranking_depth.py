@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
 from evaluation.experiment.ranking_depth import EVERYTHING, LEAST, kept_ranks, largest_budgets
 from evaluation.measures.registry import parse_measure
@@ -23,9 +24,10 @@ def table(spans: list[tuple[int, int, int]]) -> ChunkTable:
 
 def kept(chunks: ChunkTable, order: list[int], budget: int) -> int:
     """Return how many ranks of one ranking are kept."""
-    rows, sizes = np.arange(len(chunks)), {"tokens": chunks.columns["tokens"]}
+    rows = np.arange(len(chunks))
+    sizes: dict[SizeUnit, np.ndarray] = {"tokens": chunks.columns["tokens"]}
     hits = [Hit(position, 1.0) for position in order]
-    (ranked,) = kept_ranks(chunks, rows, [hits], budgets={"tokens": budget}, sizes=sizes)  # type: ignore[arg-type] # one unit
+    (ranked,) = kept_ranks(chunks, rows, [hits], budgets={"tokens": budget}, sizes=sizes)
     return len(ranked)
 
 

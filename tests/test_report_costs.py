@@ -44,7 +44,7 @@ def _priced(results: Results, *costs: dict[str, Any]) -> Results:
     return _cells(results, "cost", *[CostFacts(**cost) for cost in costs])
 
 
-READ = {"tokens_to_50": TokensRead(1234.0, 0.956), "tokens_to_80": TokensRead(None, 0.25)}
+READ: dict[str, Any] = {"tokens_to_50": TokensRead(1234.0, 0.956), "tokens_to_80": TokensRead(None, 0.25)}
 
 
 def test_a_table_of_costs_has_a_column_for_all_that_is_known() -> None:
@@ -93,10 +93,7 @@ def test_times_say_what_was_timed_and_where() -> None:
 
 def _worth(results: Results, *, bare: str) -> list[str]:
     """Return what is said of an index, where one chunker is a search without one."""
-    costs = [
-        CostFacts(index_bytes=0 if cell.key.chunker == bare else 9, **READ)  # type: ignore[arg-type] # fields
-        for cell in results.cells
-    ]
+    costs = [CostFacts(index_bytes=0 if cell.key.chunker == bare else 9, **READ) for cell in results.cells]
     found = _cells(results, "cost", *costs)
     chunks = [{"count": 0} if cell.key.chunker == bare else {} for cell in results.cells]
     return list(index_sentences(views(_cells(found, "chunks", *chunks))))

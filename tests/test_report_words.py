@@ -21,6 +21,7 @@ from evaluation.report.view import View, views
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.facts import Truncation
 from evaluation.results.types import Results
+from evaluation.statistics.types import Unit, Weight
 
 HEADLINE = "naurc@4000tok"
 MEDIAN = "tokens_to_recall(0.8)"
@@ -86,11 +87,11 @@ def test_a_phrase_carries_six_names() -> None:
         ("query", "query", 2, "over 64 queries of 2 repositories, each query counting once"),
     ],
 )
-def test_what_a_mean_is_over_is_said(unit: str, weight: str, repositories: int, said: str) -> None:
+def test_what_a_mean_is_over_is_said(unit: Unit, weight: Weight, repositories: int, said: str) -> None:
     """One repository has nothing to count once."""
     best = _view(_run()).best
     assert best is not None
-    assert basis(dataclasses.replace(best, unit=unit, weight=weight, n_clusters=repositories)) == said  # type: ignore[arg-type] # words from above
+    assert basis(dataclasses.replace(best, unit=unit, weight=weight, n_clusters=repositories)) == said
 
 
 def test_what_the_run_could_show_is_half_with_four_times_as_many_repositories() -> None:

@@ -99,13 +99,16 @@ def test_what_reading_again_costs_is_counted(folder: Path) -> None:
     exact = sorted(lengths)[1]
     for window, seen in ((None, 64), (exact, exact), (exact - 1, exact - 1), (500, 64)):
         retriever = RETRIEVERS.create(f"rerank:model={folder},pool=3" + (f",window={window}" if window else ""))
-        assert retriever.diagnostics(space, queries, depth=1) == {  # type: ignore[attr-defined] # rerank has them
+        assert isinstance(retriever, Rerank)
+        assert retriever.diagnostics(space, queries, depth=1) == {
             "rerank_pairs": len(pairs),
             "rerank_tokens": sum(min(length, seen) for length in lengths),
             "rerank_window": seen,
             "rerank_cut_off": pytest.approx(sum(length > seen for length in lengths) / len(lengths)),
         }
-    nothing = RETRIEVERS.create(f"rerank:model={folder}").diagnostics(space, QueryBatch(["nowhere"]), depth=1)  # type: ignore[attr-defined] # as above
+    plain = RETRIEVERS.create(f"rerank:model={folder}")
+    assert isinstance(plain, Rerank)
+    nothing = plain.diagnostics(space, QueryBatch(["nowhere"]), depth=1)
     assert (nothing["rerank_pairs"], nothing["rerank_tokens"], nothing["rerank_cut_off"]) == (0, 0, 0)
 
 

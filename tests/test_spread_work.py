@@ -27,7 +27,7 @@ from evaluation.experiment.store import Store
 from ground_truth.duplicates import Without
 from ground_truth.git import resolve_ref
 from ground_truth.git_snapshot import take_snapshot
-from ground_truth.miners.mixed import mine_code
+from ground_truth.miners.mixed import CodeKind, mine_code
 from ground_truth.transforms import crlf
 
 OWN = Path(__file__).parents[1] / "chunkers"
@@ -67,13 +67,13 @@ def folder_of(tmp_path: Path, *names: str) -> Folder:
 
 
 @pytest.mark.parametrize("kinds", [("docstrings",), ("docstrings", "comments")])
-def test_mining_finds_the_same_however_it_is_spread(kinds: tuple[str, ...], tmp_path: Path, two: Executor) -> None:
+def test_mining_finds_the_same_however_it_is_spread(kinds: tuple[CodeKind, ...], tmp_path: Path, two: Executor) -> None:
     """Queries, answers, hidden text, counts: from this process, from two, and from what was kept."""
-    alone = mine_code(walk(OWN), kinds, limit=50)  # type: ignore[arg-type] # as the miner's own type says
+    alone = mine_code(walk(OWN), kinds, limit=50)
     store = Store(tmp_path)
     for executor in (two, two, Serial()):
         with spread_work(store, executor):
-            assert mine_code(walk(OWN), kinds, limit=50) == alone  # type: ignore[arg-type] # as above
+            assert mine_code(walk(OWN), kinds, limit=50) == alone
     assert len(alone.queries) > 10
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -25,8 +25,8 @@ def _repositories(count: int, queries: int) -> list[str]:
     return [f"r{k % count}" for k in range(queries)]
 
 
-def _one(first: np.ndarray, second: np.ndarray, clusters: list[str], **options: object) -> Comparison:
-    (found,) = compare_pairs(np.array([first, second]), clusters, names=["a", "b"], **options)  # type: ignore[arg-type]  # options by name
+def _one(first: np.ndarray, second: np.ndarray, clusters: list[str], **options: Any) -> Comparison:
+    (found,) = compare_pairs(np.array([first, second]), clusters, names=["a", "b"], **options)
     return found
 
 

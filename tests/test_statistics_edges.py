@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,9 +23,9 @@ from evaluation.statistics.types import Weight
 NAN = math.nan
 
 
-def row(first: list[float], second: list[float], clusters: list[str], **options: object) -> Comparison:
+def row(first: list[float], second: list[float], clusters: list[str], **options: Any) -> Comparison:
     """Compare two rows."""
-    (found,) = compare_pairs(np.array([first, second]), clusters, names=["a", "b"], **options)  # type: ignore[arg-type] # options by name
+    (found,) = compare_pairs(np.array([first, second]), clusters, names=["a", "b"], **options)
     return found
 
 

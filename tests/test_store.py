@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,15 @@ KEY = StageKey("chunk", {"corpus": "abc", "chunker": {"size": 3}})
 def write_value(folder: Path) -> None:
     """Write one file."""
     (folder / "value.txt").write_text("seven")
+
+
+def writer(text: str) -> Callable[[Path], None]:
+    """Return what writes one file with this text."""
+
+    def write(folder: Path) -> None:
+        (folder / "value.txt").write_text(text)
+
+    return write
 
 
 def read_value(folder: Path) -> str:
@@ -98,7 +108,7 @@ def test_an_entry_under_another_name_is_refused(tmp_path: Path, caplog: pytest.L
     store = Store(tmp_path)
     other = StageKey("chunk", {"corpus": "abc", "chunker": {"size": 4}})
     for key, text in ((KEY, "seven"), (other, "eight")):
-        store.put(key, lambda folder, text=text: (folder / "value.txt").write_text(text))  # type: ignore[misc]
+        store.put(key, writer(text))
     store.folder(KEY).rename(tmp_path / "aside")
     store.folder(other).rename(store.folder(KEY))
     (tmp_path / "aside").rename(store.folder(other))
@@ -220,7 +230,7 @@ def test_names_entries_and_reading_all_agree(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keys = [StageKey("chunk", {"number": number}) for number in range(4)]
     for number, key in enumerate(keys):
-        store.put(key, lambda folder, number=number: _write(folder / "value.txt", str(number).encode()))  # type: ignore[misc]
+        store.put(key, writer(str(number)))
         os.utime(store.folder(key) / "manifest.json", (1_000 + number, 1_000 + number))
     (tmp_path / "chunk" / ".draft-x").mkdir()
     (tmp_path / "chunk" / ".draft-x" / "manifest.json").write_text("{}")
