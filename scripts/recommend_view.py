@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evaluation.recommend.page import final_caption, finalists_table
 from evaluation.recommend.paste import snippets
 from evaluation.recommend.words import sentences
-from evaluation.report.fitting import that_fit
+from evaluation.report.fitting import Prose, that_fit
 from scripts.console import console
 
 if TYPE_CHECKING:
@@ -26,18 +26,19 @@ def show(made: Recommendation) -> None:
     """Print the recommendation."""
     output = console(_WIDTH)
     for sentence in sentences(made):
-        output.print(sentence)
+        output.print(Prose(sentence))
     found = finalists_table(made)
     names = [_SHORT.get(name, name) for name in found.header]
     kept = that_fit(names, lambda some: _table(found, some), output.width)
     output.print()
-    output.print(f"The final, {final_caption(made)}")
+    output.print(Prose(f"The final, {final_caption(made)}"))
     output.print(_table(found, kept))
     if left_out := names[len(kept) :]:
-        output.print(f"Not shown, for want of width: {', '.join(left_out)} (in --json, and in the page of --out).")
+        said = f"Not shown, for want of width: {', '.join(left_out)} (in --json, and in the page of --out)."
+        output.print(Prose(said))
     for snippet in snippets(made.recommended, made.code):
         output.print()
-        output.print(f"{snippet.title}{f' ({snippet.note})' if snippet.note else ''}:")
+        output.print(Prose(f"{snippet.title}{f' ({snippet.note})' if snippet.note else ''}:"))
         for line in snippet.code.splitlines():
             output.print(f"    {line}" if line else "", soft_wrap=True)
 

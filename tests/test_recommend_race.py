@@ -272,3 +272,97 @@ def test_nobody_without_a_score_is_recommended(queries: int) -> None:
     scores = np.full((3, queries), 0.3)
     scores[0], scores[1] = np.nan, 0.7
     assert _run(scores, cut=0).recommended == "c1"
+
+
+def _asked(scores: np.ndarray, cut: int, *, rules: Rules, texts: Sequence[int] = ()) -> list[tuple[int, list[str]]]:
+    """Return whom the race measures, round by round: 0 on passages, 1 on all text."""
+    names = [f"c{k}" for k in range(len(scores))]
+    whole, seen = _oracle(scores, names, cut), np.arange(scores.shape[1]) < cut
+    asked: list[tuple[int, list[str]]] = []
+
+    def measure(number: int, some: Sequence[str]) -> Scored:
+        asked.append((number, list(some)))
+        return whole(number, some)
+
+    counts = list(texts) or [TEXTS] * len(names)
+    begins = np.cumsum([0, *counts])
+    entrants = [
+        Entrant(name, [np.arange(first, first + count // 10), np.arange(first, first + count)], (float(k),))
+        for k, (name, first, count) in enumerate(zip(names, begins.tolist(), counts, strict=False))
+    ]
+    race(entrants, measure, rules, queries=Queries(seen, seen), scouts=["c0"])
+    return asked
+
+
+def test_waves_go_on_until_another_best_is_unlikely_or_too_expensive() -> None:
+    """Scouts, then everyone on passages, then two at a time on all text, the leader of the round first."""
+    scores = np.random.default_rng(11).normal(0.5, 0.1, (12, 60)).clip(0, 1)
+    scores[7] += 0.3
+    asked = _asked(scores.clip(0, 1), 40, rules=Rules(margin=0.02))
+    everyone = [f"c{k}" for k in range(12)]
+    assert asked[:2] == [(1, ["c0"]), (0, everyone)]
+    assert asked[2][1][0] == "c7"
+    assert [number for number, _ in asked[2:]] == [1] * len(asked[2:])
+    assert len(asked) == 3, "nobody else is likely to be the best"
+    scores[7] -= 0.3
+    equals = _asked(scores, 40, rules=Rules(margin=0.02, text_share=0.6, wave=3))
+    waves = [len(names) for _, names in equals[2:]]
+    assert waves == [3, 2], "60 % of the texts: six on all of them, and a tenth of all others"
+    none = _asked(scores, 40, rules=Rules(margin=0.02, text_share=0.0))
+    assert [len(names) for _, names in none[2:]] == [1], "two finalists in any case"
+    sure = _asked(scores, 40, rules=Rules(margin=0.02, text_share=1.0, unlikely=1.0, wave=1))
+    tired = _asked(scores, 40, rules=Rules(margin=0.02, text_share=1.0, unlikely=0.0, wave=1))
+    assert len(sure) <= 4
+    assert len(tired) == 2 + 11, "everyone is measured in the end, and nobody twice"
+
+
+def test_of_those_that_are_as_likely_the_one_with_few_texts_is_measured_first() -> None:
+    """What it costs to measure one counts beside how likely it is to be the best."""
+    scores = np.tile(np.random.default_rng(12).random(60), (8, 1))
+    scores[1] += 0.02
+    counts = [100, 100, 4000, 4000, 10, 4000, 4000, 4000]
+    asked = _asked(scores.clip(0, 1), 40, rules=Rules(margin=0.02), texts=counts)
+    assert asked[2][1] == ["c1", "c4"]
+
+
+def test_who_left_is_behind_the_one_that_beats_it_most_clearly() -> None:
+    """By the difference of their means in the round; where nobody is shown to be better, behind the leader."""
+    rng = np.random.default_rng(13)
+    scores = rng.normal(0.5, 0.03, (12, 300)).clip(0, 1)
+    scores[3] += 0.25
+    scores[9] -= 0.1
+    for lower in (False, True):
+        rules = Rules(margin=0.02, scale=Scale(higher_is_better=not lower))
+        outcome = _run(1 - scores if lower else scores, 200, rules=rules)
+        first = outcome.rounds[0]
+        assert outcome.recommended == "c3"
+        assert set(first.left) == {f"c{k}" for k in range(12)} - set(outcome.finalists)
+        for name, left in first.left.items():
+            assert left.rival == "c3"
+            assert left.behind == pytest.approx(abs(first.means["c3"] - first.means[name]))
+    flat = _run(rng.random((14, 40)), 25)
+    for name in set(flat.may_be_best) - set(flat.finalists):
+        leader = next(each for each in flat.finalists if each in flat.rounds[0].means)
+        assert flat.rounds[0].left[name].rival == leader
+
+
+def test_of_equal_means_the_cheaper_one_leads_and_those_without_a_value_are_last() -> None:
+    """The order of the finalists is that of their means over all queries."""
+    scores = np.array([[np.nan] * 30, [0.5] * 30, [0.5] * 30, [0.7] * 30])
+    outcome = _run(scores, 0)
+    assert outcome.finalists == ("c3", "c1", "c2", "c0")
+    lower = _run(scores, 0, rules=Rules(margin=0.02, scale=Scale(higher_is_better=False)))
+    assert lower.finalists == ("c1", "c2", "c3", "c0")
+    assert lower.beliefs["c1"].mean == pytest.approx(0.5, abs=0.05)
+
+
+def test_where_all_risk_more_than_the_margin_the_cheapest_of_the_least_risky_is_taken() -> None:
+    """A quarter of the margin more is no reason to pay for another."""
+    for seed in range(6):
+        outcome = _run(np.random.default_rng(seed).random((6, 30)), 0)
+        found, means = outcome.beliefs, outcome.rounds[-1].means
+        near = [name for name in outcome.finalists if means[outcome.finalists[0]] - means[name] <= 0.02]
+        least = min(found[name].loss for name in near)
+        limit = max(0.02, least + 0.005)
+        able = [name for name in near if found[name].loss <= limit]
+        assert outcome.recommended == min(able, key=lambda name: int(name[1:]))

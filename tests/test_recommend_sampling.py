@@ -21,9 +21,11 @@ from evaluation.recommend.sampling import (
     Passage,
     Passages,
     asking,
+    by_rank,
     divide,
     evenly,
 )
+from evaluation.recommend.texts import IndexTexts, numbered, ranges_of
 from evaluation.recommend.within import Within, touching
 from ground_truth.types import Annotation, Dataset, Query
 
@@ -147,3 +149,59 @@ def test_queries_are_taken_evenly() -> None:
     assert len(groups) == 8
     assert set(groups.values()) <= {2, 3}
     assert len(asking(whole, frozenset(query.id for query in half)).annotations) == len(half)
+
+
+def test_what_comes_first_for_each_query_comes_first() -> None:
+    """Then what is second; short rankings end."""
+    one, two, three, four = (Passage(("r", "f.py"), at, at + 1) for at in range(4))
+    assert by_rank([[one, two], [], [three], [four]]) == [one, three, four, two]
+    assert by_rank([]) == []
+
+
+def test_a_query_without_an_answer_chooses_nobody() -> None:
+    """Two thirds of all queries choose, of those that have an answer; three queries are too few to divide."""
+    whole = _dataset(1, 9, 50)
+    answered = {query.id: [Passage(("r0", "r0.py"), 0, 6)] for query in whole.queries[:4]}
+    found = divide(whole, {}, answered, share=lambda passages: passages.size / 3000, seed=0)
+    assert found is not None
+    assert found.choosing == found.part.queries == frozenset(answered)
+    assert divide(whole, {}, {}, share=lambda _: 0.0, seed=0) is None
+    four, three = (asking(whole, frozenset(query.id for query in whole.queries[:count])) for count in (4, 3))
+    assert divide(four, {}, answered, share=lambda _: 0.0, seed=0) is not None
+    assert divide(three, {}, answered, share=lambda _: 0.0, seed=0) is None
+
+
+def test_as_many_passages_as_there_is_room_for() -> None:
+    """Exactly the share is allowed; where one answer is too large, it is there all the same."""
+    whole = _dataset(1, 6, 2000)
+    names = [query.id for query in whole.queries]
+    gold = {name: [Passage(("r0", "r0.py"), 100 * k, 100 * k + 10)] for k, name in enumerate(names)}
+    first = {name: [Passage(("r0", "r0.py"), 5000 + 100 * k, 5000 + 100 * k + 10)] for k, name in enumerate(names)}
+
+    def sized(total: float) -> tuple[int, int]:
+        found = divide(whole, first, gold, share=lambda passages: passages.size / total, seed=1)
+        assert found is not None
+        return len(found.part.queries), found.part.passages.size
+
+    assert sized(80 / SHARE) == (4, 80)
+    assert sized(79 / SHARE) == (4, 70)
+    assert sized(40 / SHARE) == (4, 40)
+    assert sized(39 / SHARE) == (3, 30)
+    assert sized(1 / SHARE) == (1, 10)
+
+
+def test_texts_are_those_that_touch_some_passage_in_any_file() -> None:
+    """Paths lie one after the other, and equal texts have one number."""
+    begins = {"a.py": 0, "b.py": 101}
+    passages = Passages.of([Passage(("r", "b.py"), 10, 20), Passage(("r", "a.py"), 90, 100)])
+    ranges = ranges_of(passages, begins)
+    assert ranges == [(90, 100), (111, 121)]
+    starts = np.array([0, 50, 95, 101, 120, 121])
+    texts = IndexTexts(np.array([7, 8, 9, 7, 5, 5]), starts, starts + 5)
+    assert texts.within(ranges).tolist() == [9, 5]
+    assert texts.within([]).tolist() == []
+    other = IndexTexts(np.array([5, 3]), np.array([0, 1]), np.array([1, 2]))
+    one, two = numbered([texts, other])
+    assert (one.keys.tolist(), two.keys.tolist()) == ([2, 3, 4, 2, 1, 1], [1, 0])
+    assert one.starts.tolist() == starts.tolist()
+    assert numbered([]) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -68,6 +69,52 @@ def test_a_change_gains_or_loses_with_its_own_bounds(order: tuple[int, int]) -> 
     assert gain == pytest.approx(100 * abs(change.difference), abs=0.06)
     assert low <= gain <= high
     assert (low > 0) is change.shown
+
+
+def test_a_change_of_what_is_better_when_lower() -> None:
+    """Less is a gain; a change of nothing gains nothing, and its chunks are as many."""
+    rng = np.random.default_rng(2)
+    scores = np.array([rng.random(60) * 10 + 20, rng.random(60) * 10 + 50])
+    made = replace(_made("cast:size=600"), measure="tokens_behind")
+    (change,) = compare_pairs(
+        scores, ["r"] * 60, names=["cast:size=600", "old"], higher_is_better=False, value_range=(0.0, 100.0)
+    )
+    used = Current("old", made.finalists[0].mean, change, Cost(chunks=10, mean_nws=1.0, tokens=1))
+    (said,) = [each for each in sentences(replace(made, current=used)) if each.startswith("Changing")]
+    found = re.match(r"Changing from old gains (\d+) tokens \((\d+) … (\d+)\) and needs as many chunks\.", said)
+    assert found, said
+    gain, low, high = map(int, found.groups())
+    assert low < gain < high
+    assert gain == pytest.approx(scores[1].mean() - scores[0].mean(), abs=0.6)
+    none = replace(change, difference=0.0, low=-5.0, high=7.0, higher_is_better=True)
+    (said,) = said_of(replace(made, current=replace(used, change=none)), "Changing")
+    assert "gains 0 tokens (−5 … 7; that it makes a difference is not shown)" in said
+
+
+def test_the_mean_is_of_queries_that_chose_nobody() -> None:
+    """Where there was a round; of one query there is no interval."""
+    divided, alone = race_of(2, 1, risk=0.05), race_of(2, risk=0.05)
+    assert said_of(divided, "Its mean") == [
+        "Its mean is 50.0 (40.0 … 60.0) on 10 queries that did not choose the finalists."
+    ]
+    assert said_of(alone, "Its mean") == ["Its mean is 50.0 (40.0 … 60.0) on 10 queries."]
+    one = replace(alone.finalists[0].mean, low=math.nan, high=math.nan, n=1)
+    single = tuple(replace(each, mean=one) for each in alone.finalists)
+    assert said_of(replace(alone, finalists=single), "Its mean") == ["Its mean is 50.0 on 1 query."]
+
+
+@pytest.mark.parametrize(
+    ("embedder", "said"),
+    [
+        ("", ["Searched by words alone (bm25); for an answer about your embedder, name it with --embedder."]),
+        ("minilm", []),
+        ("hashing:dimensions=16", ["hashing is a smoke test and no model: this says nothing about real embedders."]),
+    ],
+)
+def test_what_searched_is_said_where_it_limits_the_answer(embedder: str, said: list[str]) -> None:
+    """Words alone, or vectors that mean nothing."""
+    made = replace(race_of(2, risk=0.05), embedder=embedder)
+    assert [each for each in sentences(made) if each.startswith(("Searched", "hashing"))] == said
 
 
 def race_of(met: int, left: int = 0, *, risk: float, final_risk: float | None = None, **more: object) -> Recommendation:
@@ -222,6 +269,8 @@ def test_who_may_be_best_too() -> None:
     assert said_of(three, "f2") == [
         "f2 needs 20 % fewer chunks, but another finalist may be better than it by 5.0 points (95 %)."
     ]
+    safe = replace(three, finalists=(*three.finalists[:2], replace(three.finalists[2], final_risk=0.0)))
+    assert said_of(safe, "f2") == ["f2 needs 20 % fewer chunks, and none is better (95 %)."]
     left = race_of(1, 1, risk=0.05)
     passages = "Of those that were measured on passages alone, "
     assert said_of(left, passages) == [f"{passages}1 candidate is not shown to be worse and may be best too."]

@@ -53,7 +53,7 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
     session, outcome, config = race.session, race.outcome, race.session.config
     dataset = session.dataset(config.datasets[0]).dataset
     final = outcome.rounds[-1].scored
-    current = _current(race) if race.current else None
+    current = _current(race, race.current) if race.current else None
     searched = race.measuring.session_of(race.measuring.last, final.names)
     best = best_set(final.values, final.clusters, names=list(final.names), corrections=2, **_options(session))
     finalists = tuple(
@@ -205,12 +205,12 @@ def _rounds(race: Finished) -> Iterator[RoundFacts]:
         yield RoundFacts(len(each.means), len(clusters), len(set(clusters)), held, share)
 
 
-def _current(race: Finished) -> Current:
+def _current(race: Finished, spec: str) -> Current:
     """Measure the chunker in use and compare the recommended one with it, on the queries that chose no finalist.
 
     The interval is corrected for all finalists, since which of them is recommended depends on the same queries.
     """
-    session, final, spec = race.session, race.fresh, race.current or ""
+    session, final = race.session, race.fresh
     last = race.measuring.last
     if spec not in final.names:
         final = final.with_rows(race.measuring(last, [spec]).on(~race.measuring.queries.choosing))

@@ -54,7 +54,7 @@ class Field:
     def share_of_texts(self, passages: Passages) -> float:
         """Return the share of all candidates' texts that touch the passages."""
         runners, ranges = self.runners.values(), ranges_of(passages, self.begins)
-        return sum(len(each.texts.within(ranges)) for each in runners) / max(sum(each.chunks for each in runners), 1)
+        return sum(len(each.texts.within(ranges)) for each in runners) / sum(each.chunks for each in runners)
 
     def entrants(self, passages: Passages | None, around: Mapping[str, str]) -> list[Entrant]:
         """Return the candidates as the race sees them, with the texts that the round, if any, and the final index.

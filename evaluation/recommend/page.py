@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -19,6 +19,7 @@ from evaluation.report.glossary import Glossary
 from evaluation.report.page import dressing, template
 from evaluation.report.sections import Figure
 from evaluation.report.tables import Table
+from evaluation.statistics import Interval
 
 _ENOUGH = 2
 """Candidates from which a drawing says something."""
@@ -100,12 +101,10 @@ def finalists_table(made: Recommendation) -> Table:
         ]
         for each in made.finalists
     ]
-    used = made.current
-    if used is not None and used.mean is not None and used.cost is not None and used.change is not None:
-        interval = span(made.measure, used.mean.low, used.mean.high)
-        costs = cost_columns(made, used.cost).values()
-        mean = score(made.measure, used.mean.mean)
-        rows.append([f"{used.spec} (in use)", *(["–"] if divided else []), mean, interval, "–", "–", *costs])
+    for used, own, cost in _in_use(made):
+        interval = span(made.measure, own.low, own.high)
+        mean = [*(["–"] if divided else []), score(made.measure, own.mean)]
+        rows.append([f"{used} (in use)", *mean, interval, "–", "–", *cost_columns(made, cost).values()])
     return Table("The final", header, rows, _final_data(made), words={0, header.index("may be best")})
 
 
@@ -134,11 +133,17 @@ def _final_data(made: Recommendation) -> list[dict[str, Any]]:
         }
         for each in made.finalists
     ]
+    for used, own, cost in _in_use(made):
+        mean = {"unseen_queries": own.mean, "low": own.low, "high": own.high}
+        data.append({"finalist": used, "in_use": True, **mean, **asdict(cost)})
+    return data
+
+
+def _in_use(made: Recommendation) -> Iterator[tuple[str, Interval, Cost]]:
+    """Yield the chunker in use with its mean and its cost, where it was measured and cuts otherwise."""
     used = made.current
     if used is not None and used.mean is not None and used.cost is not None and used.change is not None:
-        mean = {"unseen_queries": used.mean.mean, "low": used.mean.low, "high": used.mean.high}
-        data.append({"finalist": used.spec, "in_use": True, **mean, **asdict(used.cost)})
-    return data
+        yield used.spec, used.mean, used.cost
 
 
 def _left_table(made: Recommendation) -> Table:
@@ -227,7 +232,7 @@ def _figure(
         "nws": lambda each: each.mean_nws,
         "chunks": lambda each: each.chunks,
         "tokens": lambda each: each.tokens,
-        "price": lambda each: max(each.tokens * (made.price or 0.0) / 1e6, 1e-9),
+        "price": lambda each: each.tokens * (made.price or 0.0) / 1e6,
     }
     by = scale(made.measure)
     points = [
@@ -248,7 +253,7 @@ def _figure(
         [
             str(point.mark.number),
             each.spec,
-            _price(point.x) if kind == "price" else f"{point.x:,.0f}",
+            _price(where[kind](each)) if kind == "price" else f"{where[kind](each):,.0f}",
             number(point.mean),
             f"{number(point.low)} … {number(point.high)}",
             *(["yes" if point.name in front else "no"] if kind != "nws" else []),

@@ -135,7 +135,7 @@ def _next(scored: Scored, final: Scored, here: Contest, texts: IndexedTexts, tri
     leader = max(names, key=lambda name: expected[name])
 
     def place(name: str) -> tuple[bool, float, float, str]:
-        worth = chances[name] / math.sqrt(max(len(here.entrants[name].texts[-1]), 1))
+        worth = chances[name] / math.sqrt(len(here.entrants[name].texts[-1]))
         return (name != leader, -worth, -expected[name], name)
 
     able = sorted((name for name in names if name not in tried), key=place)

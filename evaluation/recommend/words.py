@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from evaluation.recommend.types import CandidateRecord, Current, Fate, Finalist, Recommendation
+from evaluation.recommend.types import CandidateRecord, Cost, Fate, Finalist, Recommendation
 from evaluation.report.cautions import DEFINITION_CHUNKERS
 from evaluation.report.formats import (
     at_most,
@@ -20,7 +20,7 @@ from evaluation.report.formats import (
     unit_words,
     with_unit,
 )
-from evaluation.statistics import MIN_REPOSITORIES
+from evaluation.statistics import MIN_REPOSITORIES, Comparison
 
 _NOT_RACED: tuple[tuple[Fate, str, str], ...] = (
     ("same chunks", "cuts this code exactly as another does", "cut this code exactly as another does"),
@@ -196,26 +196,23 @@ def _change(made: Recommendation) -> Iterator[str]:
         yield f"Your present chunker {current.spec} could not be measured: {current.failed}."
     elif current.spec == made.recommended:
         yield f"Your present chunker is the recommended one: {current.spec}."
-    elif current.change is None:
+    elif current.change is None or current.cost is None:
         yield f"Changing from {current.spec} changes nothing: it cuts this code exactly as {made.recommended} does."
     else:
-        yield _gain(made, current)
+        yield _gain(made, current.spec, current.change, current.cost)
 
 
-def _gain(made: Recommendation, current: Current) -> str:
-    change = current.change
-    if change is None or current.cost is None:
-        return ""
+def _gain(made: Recommendation, current: str, change: Comparison, cost: Cost) -> str:
     low, high = (change.low, change.high) if change.higher_is_better else (-change.high, -change.low)
     gain = change.difference if change.higher_is_better else -change.difference
     said = "gains" if gain >= 0 else "loses"
     bounds = (low, high) if gain >= 0 else (-high, -low)
     amount = f"{score(made.measure, abs(gain))} {unit_words(made.measure)}".strip()
     shown = "" if change.shown else "; that it makes a difference is not shown"
-    here, there = made.best.cost.chunks, current.cost.chunks
+    here, there = made.best.cost.chunks, cost.chunks
     chunks = "as many" if here == there else _fewer(here, there)
     interval = span(made.measure, *bounds)
-    return f"Changing from {current.spec} {said} {amount} ({interval}{shown}) and needs {chunks} chunks."
+    return f"Changing from {current} {said} {amount} ({interval}{shown}) and needs {chunks} chunks."
 
 
 def _shape(made: Recommendation) -> Iterator[str]:
@@ -237,7 +234,7 @@ def _race(made: Recommendation) -> Iterator[str]:
     if len(made.rounds) < 2:
         return
     fates = Counter(each.fate for each in made.candidates)
-    share = made.embedded_texts / max(made.grid_texts, 1)
+    share = made.embedded_texts / made.grid_texts
     verb = "embedded" if made.embedder else "indexed"
     raced = plural(len(_raced(made)), "candidate")
     met, worse, behind = len(made.finalists), fates["worse"], fates["behind"]
@@ -275,7 +272,7 @@ def _left_out(made: Recommendation) -> Iterator[str]:
 
 def _fewer(here: int, there: int) -> str:
     """Return how many fewer, or more, there are here than there, in per cent."""
-    fewer = 1 - here / max(there, 1)
+    fewer = 1 - here / there
     return f"{_per_cent(abs(fewer))} {'fewer' if fewer > 0 else 'more'}"
 
 
