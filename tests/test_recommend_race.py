@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.recommend.bounds import Scale, Scored
-from evaluation.recommend.estimating import Entrant, Queries, Rules
-from evaluation.recommend.race import Oracle, Outcome, race
+from evaluation.recommend.bounds import Pair, Scale, Scored, upper_bounds
+from evaluation.recommend.estimating import Contest, Entrant, Queries, Rules
+from evaluation.recommend.race import Oracle, Outcome, _round_bounds, _worse, race
 from evaluation.recommend.shapes import Shape
 from evaluation.recommend.shifts import expected_shifts
 
@@ -366,3 +366,118 @@ def test_where_all_risk_more_than_the_margin_the_cheapest_of_the_least_risky_is_
         limit = max(0.02, least + 0.005)
         able = [name for name in near if found[name].loss <= limit]
         assert outcome.recommended == min(able, key=lambda name: int(name[1:]))
+
+
+def _clustered(scores: np.ndarray, cut: int, repositories: int) -> Outcome:
+    """Run the race over several repositories, whose queries take turns."""
+    names = [f"c{k}" for k in range(len(scores))]
+    plain = _oracle(scores, names, cut)
+
+    def measure(number: int, asked: Sequence[str]) -> Scored:
+        found = plain(number, asked)
+        return found._replace(clusters=[f"r{k % repositories}" for k in range(found.values.shape[1])])
+
+    seen = np.arange(scores.shape[1]) < cut
+    entrants = [each._replace(family=each.name, size=600.0, around=600.0) for each in _entrants(names, rounds=cut > 0)]
+    outcome = race(entrants, measure, Rules(margin=0.02), queries=Queries(seen, seen), scouts=names[:1] if cut else [])
+    assert outcome is not None
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("behind", "repositories", "divided", "excluded"),
+    [(0.1, 20, "no", True), (0.02, 20, "no", False), (0.1, 10, "yes", True), (0.02, 10, "yes", False)],
+)
+def test_one_that_is_behind_everywhere_is_shown_to_be_worse(
+    behind: float,
+    repositories: int,
+    divided: str,
+    excluded: bool,  # noqa: FBT001 - as parametrized
+) -> None:
+    """A test sees it, in the final and among passages, where beliefs see that everybody's luck differs."""
+    rng = np.random.default_rng(0)
+    queries = 2 * repositories
+    first = rng.uniform(0.4, 0.95, queries)
+    rows = 8 if divided == "yes" else 3
+    others = [np.where(rng.random(queries) < 0.5, 0.95, 0.05) * 0.9 for _ in range(rows)]
+    outcome = _clustered(
+        np.stack([first, first - behind, *others]), queries // 2 if divided == "yes" else 0, repositories
+    )
+    assert outcome.recommended == "c0"
+    assert outcome.beliefs["c1"].advantage > 0
+    assert ("c1" not in outcome.may_be_best) is excluded
+
+
+def test_who_is_worse_is_a_matter_of_two_families_of_comparisons() -> None:
+    """With half of the error for each where there is a round; the rival is the one of whom it is clearest."""
+    differs = {"level": 0, "rivals": 0, "third": 0, "fewer": 0}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        shared = rng.random(40)
+        values = (shared + rng.normal(0, 0.2, (5, 40)) + np.array([0.12, 0.1, 0.08, 0.04, 0.0])[:, None]).clip(0, 1)
+        final = Scored([f"c{k}" for k in range(5)], values, [f"r{k % 8}" for k in range(40)])
+        ranked = sorted(final.names, key=lambda name: -values[int(name[1:])].mean())
+        outcome = _clustered(values, 0, 8)
+        pairs = [(name, other) for place, name in enumerate(ranked) for other in ranked[: min(place, 4)]]
+
+        def excluded(level: float, rivals: int, final: Scored = final, pairs: list[Pair] = pairs) -> dict[str, str]:
+            bounds = upper_bounds(final, pairs, level=level, rivals=rivals, scale=Scale())
+            worst = {
+                name: min((bounds[pair], pair[1]) for pair in pairs if pair[0] == name)
+                for name in {pair[0] for pair in pairs}
+            }
+            return {name: rival for name, (bound, rival) in worst.items() if bound < 0}
+
+        here = Contest(
+            {each.name: each for each in _entrants(final.names, rounds=False)},
+            Rules(margin=0.02),
+            Queries(np.ones(40, dtype=bool), np.ones(40, dtype=bool)),
+            (),
+        )
+        found = _worse(None, final, ranked, here)
+        assert found == excluded(0.05, 4)
+        assert not set(found) & set(outcome.may_be_best)
+        halved = _worse(final, final, ranked, here)
+        assert halved == excluded(0.025, 4)
+        differs["third"] += halved != excluded(0.05 / 3, 4)
+        differs["fewer"] += found != excluded(0.05, 3)
+        differs["level"] += found != excluded(0.1, 4)
+        differs["rivals"] += found != excluded(0.05, 6)
+    assert all(differs.values()), "another level or number of rivals is another answer"
+
+
+def test_passages_bound_what_one_may_be_better_by_on_all_text() -> None:
+    """By their own bound, and what all text may change: what is expected for both, and two deviations of the first."""
+    rng = np.random.default_rng(21)
+    sizes, names = (300.0, 600.0, 1200.0, 2400.0, 600.0), [f"c{k}" for k in range(5)]
+    entrants = {
+        name: Entrant(name, [np.arange(3)] * 2, (1.0,), f"family {k % 2}", size, 600.0)
+        for k, (name, size) in enumerate(zip(names, sizes, strict=True))
+    }
+    asked = np.arange(90) < 60
+    here = Contest(entrants, Rules(margin=0.02), Queries(asked, asked), ("c1",))
+    values = (rng.random(90) * 0.5 + rng.normal(0, 0.1, (5, 90)) + 0.25).clip(0, 1)
+    clusters = [f"r{k % 10}" for k in range(90)]
+    final = Scored(["c1", "c2"], values[1:3], clusters)
+    scored = Scored(names, (values[:, :60] + 0.05 * (np.arange(5) == 2)[:, None]).clip(0, 1), clusters[:60])
+    found = _round_bounds(scored, final, ["c1", "c2", "gone"], 0.025, here)
+    assert set(found) == {(name, rival) for name in ("c0", "c3", "c4") for rival in ("c1", "c2")}
+    own = upper_bounds(scored, list(found), level=0.025, rivals=4, scale=Scale())
+    shifts = here.shifts(scored, final.on(asked), 1.0)
+    for (name, rival), bound in found.items():
+        one, other = int(name[1:]), int(rival[1:])
+        more = shifts.means[one] + 2 * np.sqrt(shifts.errors[one, one]) - shifts.means[other]
+        assert bound == pytest.approx(min(own[name, rival] + max(0.0, more), 1.0))
+    assert len({round(bound - own[pair], 6) for pair, bound in found.items()}) > 3
+    alone = _round_bounds(scored, final, ["c1"], 0.025, here)
+    assert alone["c3", "c1"] < 1
+
+
+def test_those_without_a_chance_come_last_best_mean_first() -> None:
+    """Where all texts may be indexed and nothing is unlikely enough, everyone is measured, in this order."""
+    shared = np.random.default_rng(22).normal(0, 0.02, 200)
+    scores = np.array([0.5, 0.2, 0.3, 0.85, 0.4, 0.1, 0.6])[:, None] + shared
+    asked = _asked(scores, 150, rules=Rules(margin=0.02, text_share=1.0, unlikely=0.0, wave=1))
+    assert [names for _, names in asked[2:]] == [["c3"], ["c6"], ["c4"], ["c2"], ["c1"], ["c5"]]
+    enough = _asked(scores, 150, rules=Rules(margin=0.02, text_share=1.0, wave=1))
+    assert [names for _, names in enough[2:]] == [["c3"]]

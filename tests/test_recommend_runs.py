@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from test_recommend_command import EIGHT, FOUR
@@ -23,8 +23,9 @@ import chunkbench as cb
 from evaluation.experiment.progress import Progress
 from evaluation.recommend.front import Engine, recommend_for
 from evaluation.recommend.types import Limits, Recommendation
+from indexing.dense import Dense
 from indexing.encoders.hashing import Hashing
-from indexing.types import Vectors
+from indexing.types import Hit, QueryBatch, SearchSpace, Vectors
 
 
 @pytest.fixture(autouse=True)
@@ -167,6 +168,10 @@ def test_candidates_may_fail_when_they_are_searched(
     assert not set(made.may_be_best) & set(made.failed)
     assert made.current is not None
     assert "too long" in made.current.failed
+    more = [*EIGHT, "fixed-lines:lines=7", "fixed-lines:lines=11"]
+    left = _recommend(repository, candidates=more, embedder=Short(longest=500), retriever="dense")
+    assert set(left.failed) == {"whole-file"}
+    assert len(left.rounds) == 2, "nine are left, and others scout"
     monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "without vectors"))
     with pytest.raises(cb.UsageError, match=r"^all 8 candidates failed; .*: ValueError: too long") as failure:
         _recommend(repository, candidates=EIGHT, embedder=Short(longest=1), retriever="dense")
@@ -215,6 +220,28 @@ def test_costs_are_of_what_searched(repository: Path) -> None:
         assert each.cost.index_mb is not None
         assert 0 < each.cost.index_mb < 1
     assert (words.embedder, dense.embedder) == ("", encoder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plain:
+    """A retriever by vectors that prepares no index."""
+
+    version: ClassVar[str] = "1"
+    uses_vectors: ClassVar[bool] = True
+
+    def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
+        """Return the nearest vectors."""
+        return Dense().search(space, queries, depth=depth)
+
+
+def test_an_index_that_nobody_prepares_has_the_size_of_its_vectors(repository: Path) -> None:
+    """Four bytes for each number of each chunk, in what is said and in what is limited."""
+    how = {"embedder": "hashing:dimensions=16", "retriever": Plain()}
+    made = _recommend(repository, **how)
+    assert all(each.cost.index_mb == pytest.approx(each.cost.chunks * 64 / 1e6) for each in made.finalists)
+    chunks = sorted({each.cost.chunks for each in made.finalists})
+    limited = _recommend(repository, **how, max_index_mb=chunks[-1] * 64 / 1e6 - 1e-9)
+    assert {each.chunks for each in limited.candidates if each.fate == "over the limit"} == {chunks[-1]}
 
 
 def test_progress_is_heard_and_the_cache_is_the_one_given(repository: Path, tmp_path: Path) -> None:

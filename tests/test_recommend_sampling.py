@@ -11,9 +11,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chunkers.contract import file_problems
 from chunkers.fixed_lines import FixedLines
 from chunkers.sources import Skipped
-from chunkers.types import SourceFile
+from chunkers.types import Piece, SourceFile
 from evaluation.experiment.code import plugin_inputs
 from evaluation.recommend.sampling import (
     CHOOSING_SHARE,
@@ -151,6 +152,18 @@ def test_queries_are_taken_evenly() -> None:
     assert len(asking(whole, frozenset(query.id for query in half)).annotations) == len(half)
 
 
+def test_a_repository_of_many_queries_is_asked_as_evenly_as_one_of_few() -> None:
+    """Any beginning of the order holds the same part of both, give or take a query."""
+    sizes = {"large": 60, "middle": 20, "small": 5}
+    queries = [Query(f"{name}-{k}", "?", name) for name, count in sizes.items() for k in range(count)]
+    ordered = evenly(queries, seed=1)
+    for count in range(1, len(ordered) + 1):
+        held = Counter(query.repo for query in ordered[:count])
+        for name, size in sizes.items():
+            assert abs(held[name] - count * size / len(ordered)) <= 1.5
+    assert [query.id for query in evenly(queries, seed=2)] != [query.id for query in ordered]
+
+
 def test_what_comes_first_for_each_query_comes_first() -> None:
     """Then what is second; short rankings end."""
     one, two, three, four = (Passage(("r", "f.py"), at, at + 1) for at in range(4))
@@ -205,3 +218,18 @@ def test_texts_are_those_that_touch_some_passage_in_any_file() -> None:
     assert (one.keys.tolist(), two.keys.tolist()) == ([2, 3, 4, 2, 1, 1], [1, 0])
     assert one.starts.tolist() == starts.tolist()
     assert numbered([]) == []
+
+
+def test_a_chunker_within_passages_promises_no_more_than_it_keeps() -> None:
+    """One that loses text inside, with one around that does not: some text is lost, and that is no broken promise."""
+
+    class Losing(FixedLines):
+        def split(self, source: SourceFile) -> list[Piece]:
+            return super().split(source)[1:]
+
+    source = SourceFile("f.py", b"x = 1\n" * 40, "python", "r")
+    passages = Passages.of([Passage(("r", "f.py"), 0, 62)])
+    within = Within.of(Losing(lines=5), passages, around=FixedLines(lines=8))
+    covered = {byte for start, end, *_ in within.split(source) for byte in range(start, end)}
+    assert covered != set(range(len(source.data)))
+    assert list(file_problems(within, source)) == []

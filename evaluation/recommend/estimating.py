@@ -36,6 +36,11 @@ class Entrant(NamedTuple):
     """The size of the chunks around the round's passages."""
 
     @property
+    def all_text(self) -> np.ndarray:
+        """The texts to index in the final."""
+        return self.texts[-1]
+
+    @property
     def shape(self) -> Shape:
         """What is known of it before it is measured."""
         return Shape(self.family, self.size, self.around)

@@ -13,7 +13,7 @@ class IndexedTexts:
     """Which texts have been indexed."""
 
     def __init__(self, entrants: Sequence[Entrant]) -> None:
-        numbers = [each.texts[-1] for each in entrants]
+        numbers = [each.all_text for each in entrants]
         grid = np.zeros(1 + max(int(each.max(initial=-1)) for each in numbers), dtype=bool)
         for each in numbers:
             grid[each] = True
@@ -33,7 +33,7 @@ class IndexedTexts:
         planned = self.indexed.copy()
         taken: list[str] = []
         for name in ranked:
-            numbers = here.entrants[name].texts[-1]
+            numbers = here.entrants[name].all_text
             more = int(planned.sum()) + len(np.unique(numbers[~planned[numbers]]))
             if len(taken) < here.rules.wave and (len(taken) < least or more <= here.rules.text_share * self.grid):
                 taken.append(name)

@@ -104,14 +104,14 @@ def race(
     texts = IndexedTexts(entrants)
     last = len(entrants[0].texts) - 1
     tried = list(scouts) if last else list(here.entrants)
-    texts.index(here.entrants[name].texts[-1] for name in tried)
+    texts.index(here.entrants[name].all_text for name in tried)
     final = measure(last, tried)
     if not last:
         return _decide([_round(final, rules)], here, texts) if final.names else None
     texts.index(each.texts[0] for each in entrants)
     scored = measure(0, list(here.entrants))
     while wave := _next(scored, final, here, texts, tried):
-        texts.index(here.entrants[name].texts[-1] for name in wave)
+        texts.index(here.entrants[name].all_text for name in wave)
         tried += wave
         final = final.with_rows(measure(last, wave))
     return _decide([_round(scored, rules), _round(final, rules)], here, texts) if final.names else None
@@ -135,7 +135,7 @@ def _next(scored: Scored, final: Scored, here: Contest, texts: IndexedTexts, tri
     leader = max(names, key=lambda name: expected[name])
 
     def place(name: str) -> tuple[bool, float, float, str]:
-        worth = chances[name] / math.sqrt(len(here.entrants[name].texts[-1]))
+        worth = chances[name] / math.sqrt(len(here.entrants[name].all_text))
         return (name != leader, -worth, -expected[name], name)
 
     able = sorted((name for name in names if name not in tried), key=place)
