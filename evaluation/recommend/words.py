@@ -278,7 +278,7 @@ def _fewer(here: int, there: int) -> str:
 
 def _per_cent(share: float) -> str:
     """Return a share in whole per cent; what is not quite none or all is not rounded to it."""
-    if 0 < share < 0.005:
+    if 0 < share <= 0.005:
         return "less than 1 %"
     if 0.995 <= share < 1:
         return "over 99 %"
