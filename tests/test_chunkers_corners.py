@@ -16,11 +16,12 @@ from chunkers.contract import check_chunker, file_problems
 from chunkers.errors import UsageError
 from chunkers.fixed_tokens import character_start
 from chunkers.headers import with_header
+from chunkers.listing import unfit_path
 from chunkers.plain_text import csv_cell, one_line, shown
 from chunkers.registry import CHUNKERS
 from chunkers.size_matching import match_by
 from chunkers.sizes import nws
-from chunkers.sources import read_many, unfit_content, unfit_path, walk
+from chunkers.sources import read_many, unfit_content, walk
 from chunkers.types import Piece, SizeLimit, SizeUnit, SourceFile
 
 

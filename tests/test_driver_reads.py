@@ -53,7 +53,7 @@ def test_a_run_from_nothing_lists_names_and_opens_no_file_of_the_corpus(tmp_path
     }
     counts = []
     for out in ("first", "second"):
-        command = [sys.executable, script, code, "compare", code, *how, "--out", tmp_path / out]
+        command = [sys.executable, str(script), str(code), "compare", str(code), *how, "--out", str(tmp_path / out)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         counts.append(done.stderr.rpartition("opened ")[2].split()[0])

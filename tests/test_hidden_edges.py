@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from chunkers.sizes import ruler
-from chunkers.sources import Repository, walk
+from chunkers.sources import Repository, Skipped, walk
 from chunkers.types import SizeUnit, SourceFile
 from evaluation.experiment.file_tokens import record_of
 from evaluation.experiment.loaded_dataset import LoadedDataset
@@ -31,12 +32,12 @@ class Listed:
     inner: Repository
     readings: int
 
-    name = "code"
-    skipped = ()
+    name: str = "code"
+    skipped: Sequence[Skipped] = ()
 
-    def files(self) -> list[SourceFile]:
-        """Return all of them."""
-        return list(self.inner.files())
+    def files(self) -> Iterator[SourceFile]:
+        """Yield all of them."""
+        return self.inner.files()
 
     def read(self, path: str) -> SourceFile | None:
         """Return one of them."""
