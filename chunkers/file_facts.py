@@ -22,27 +22,23 @@ class FileFacts(NamedTuple):
     """In bytes."""
     digest: bytes
     """SHA-256 of the content."""
+    key: bytes
+    """What names the file wherever something is kept for it: a hash of its path, language and content."""
     unfit: str = ""
     """Why the file is left out of its corpus; then nothing else is known of it."""
-
-    @property
-    def key(self) -> bytes:
-        """What names the file wherever something is kept for it: its path, language and content."""
-        return hashlib.sha256(self._about + self.digest).digest()[:KEY_BYTES]
-
-    @property
-    def _about(self) -> bytes:
-        return f"{self.path}\0{self.language}\0".encode("utf-8", "surrogateescape")
 
 
 def file_facts(source: SourceFile) -> FileFacts:
     """Return what is known of a file that has been read."""
-    return FileFacts(source.path, source.language, len(source.data), hashlib.sha256(source.data).digest())
+    digest = hashlib.sha256(source.data).digest()
+    about = f"{source.path}\0{source.language}\0".encode("utf-8", "surrogateescape")
+    key = hashlib.sha256(about + digest).digest()[:KEY_BYTES]
+    return FileFacts(source.path, source.language, len(source.data), digest, key)
 
 
 def unfit_file(path: str, reason: str) -> FileFacts:
     """Return a file that is left out."""
-    return FileFacts(path, None, 0, b"", reason)
+    return FileFacts(path, None, 0, b"", b"", reason)
 
 
 def facts_of(repository: Repository) -> Sequence[FileFacts]:
@@ -59,8 +55,4 @@ def fingerprint(repository: Repository) -> str:
 
 def fingerprint_of(files: Iterable[FileFacts]) -> str:
     """Return a hash of these files, in their order."""
-    digest = hashlib.sha256()
-    for file in files:
-        about = f"{file.path}\0{file.language}\0{file.size}\0"
-        digest.update(about.encode("utf-8", "surrogateescape") + file.digest)
-    return digest.hexdigest()
+    return hashlib.sha256(b"".join([file.key for file in files])).hexdigest()

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from chunkers.errors import UsageError
 from chunkers.file_facts import FileFacts, file_facts, unfit_file
@@ -17,6 +17,7 @@ from chunkers.languages import DATA_LANGUAGES, language_of, name_decides
 from chunkers.listing import NEVER, list_names
 from chunkers.types import SourceFile
 
+T = TypeVar("T")
 MAX_BYTES = 1_000_000
 LARGEST_BYTES = 2**28
 """No larger file is read at all, whoever asks for it."""
@@ -117,7 +118,7 @@ def names_below(root: Path, paths: Iterable[str]) -> list[str]:
     return [f"{folder}/{path}" for path in paths]
 
 
-def portions(files: tuple[Any, ...], count: int, *, least: int) -> list[tuple[Any, ...]]:
+def portions(files: tuple[T, ...], count: int, *, least: int) -> list[tuple[T, ...]]:
     """Return files in about so many portions, in order, each of at least so many."""
     size = max(least, -(-len(files) // count))
     return [files[start : start + size] for start in range(0, len(files), size)]

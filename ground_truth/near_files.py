@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from chunkers.types import SourceFile
+from ground_truth.equal_values import group_equal
 
 MIN_LINES = 10
 """Files with fewer distinct lines are never near-identical: licences and empty packages resemble each other."""
@@ -53,10 +54,9 @@ def _proposed(records: Sequence[bytes]) -> Iterator[tuple[int, int]]:
     """Yield the first file with a band and each other file that has it too, every pair once."""
     width = _BANDS * _HASH.itemsize
     bands = np.frombuffer(b"".join([record[:width] for record in records]), _HASH)
-    order = np.argsort(bands, kind="stable")
-    ordered, files = bands[order], order // _BANDS
-    begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(order)])
-    firsts = np.repeat(files[begins], np.diff(begins, append=len(order)))
+    places, begins, counts = group_equal(bands, stable=True)
+    files = places // _BANDS
+    firsts = np.repeat(files[begins], counts)
     pairs = np.unique((firsts * len(records) + files)[firsts != files])
     return ((pair // len(records), pair % len(records)) for pair in pairs.tolist())
 

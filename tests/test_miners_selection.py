@@ -25,7 +25,7 @@ def harvest_of(repo: str, kind: str, *files: tuple[str, list[Found], str], code:
     """Return the harvest of files of Python, each with its finds and why it may not be asked about."""
     records = [pack_finds([FileFinds([], found)], left_out=reason) for _, found, reason in files]
     _, (finds,) = join_finds(records, 1)
-    facts = [FileFacts(path, "python", 10, b"") for path, _, _ in files]
+    facts = [FileFacts(path, "python", 10, b"", b"") for path, _, _ in files]
     return Harvest(repo, kind, facts, finds, Counter(python=code))
 
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ground_truth.equal_values import group_equal
+
 NEAR = 0.8
 """Bodies that share this much of their distinct lines (Jaccard) answer the same question equally well."""
 MIN_DISTINCT_LINES = 4
@@ -51,31 +53,33 @@ def _proposed(places: Places) -> Iterator[tuple[int, int]]:
     """Yield pairs that share one of the first's rarest lines, do not differ too much in size and do not overlap."""
     sizes = np.diff(places.ends, prepend=0)
     owner = np.concatenate((np.repeat(np.arange(len(sizes)), sizes), np.full(len(places.others), -1)))
-    lines = np.concatenate((places.body, places.others))
-    order = np.argsort(lines)
-    ordered = lines[order]
-    begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)])
-    counts = np.diff(begins, append=len(ordered))
-    line = np.empty(len(ordered), dtype=np.int64)
-    line[order] = np.repeat(np.arange(len(begins)), counts)
+    lines = group_equal(np.concatenate((places.body, places.others)))
+    group = np.empty(len(owner), dtype=np.int64)
+    group[lines.places] = np.repeat(np.arange(len(lines.counts)), lines.counts)
+    rare = _rarest(places, sizes, lines.counts[group[: len(places.body)]])
 
-    asking = np.flatnonzero(places.asks & (sizes >= MIN_DISTINCT_LINES))
-    held = len(places.body)
-    count = counts[line[:held]]
-    # A near-identical place lacks so few of the lines that it has one of the rarest few.
-    few = sizes[asking] - np.ceil(NEAR * sizes[asking]).astype(np.int64)
-    by_count = np.sort(owner[:held] << 32 | count)
-    rarest = np.zeros(len(sizes), dtype=np.int64)
-    rarest[asking] = by_count[places.ends[asking] - sizes[asking] + few] & 0xFFFFFFFF
-    useful = np.flatnonzero((count > 1) & (count <= np.minimum(rarest, _COMMON_LINE)[owner[:held]]))
-
-    lengths = counts[line[useful]]
-    shifts = begins[line[useful]] - (np.cumsum(lengths) - lengths)
-    one = np.repeat(owner[useful], lengths)
-    other = owner[order[np.arange(len(one)) + np.repeat(shifts, lengths)]]
+    counts = lines.counts[group[rare]]
+    before = lines.begins[group[rare]] - (np.cumsum(counts) - counts)
+    one = np.repeat(owner[rare], counts)
+    other = owner[lines.places[np.arange(len(one)) + np.repeat(before, counts)]]
     pairs = np.unique((one * len(sizes) + other)[(other >= 0) & (one != other)])
     one, other = pairs // max(len(sizes), 1), pairs % max(len(sizes), 1)
     alike = np.minimum(sizes[one], sizes[other]) >= NEAR * np.maximum(sizes[one], sizes[other])
     apart = (places.start_line[one] > places.end_line[other]) | (places.start_line[other] > places.end_line[one])
     kept = alike & (apart | (places.file[one] != places.file[other]))
     return zip(one[kept].tolist(), other[kept].tolist(), strict=True)
+
+
+def _rarest(places: Places, sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return where in the body the lines are that find others; ``counts`` is of how many places each line is.
+
+    A near-identical place lacks so few of the lines of another that it has one of the rarest few.
+    """
+    asking = np.flatnonzero(places.asks & (sizes >= MIN_DISTINCT_LINES))
+    few = sizes[asking] - np.ceil(NEAR * sizes[asking]).astype(np.int64)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    by_count = np.sort(owner << 32 | counts) & 0xFFFFFFFF
+    most = np.zeros(len(sizes), dtype=np.int64)
+    most[asking] = by_count[places.ends[asking] - sizes[asking] + few]
+    rarest: np.ndarray = np.flatnonzero((counts > 1) & (counts <= np.minimum(most, _COMMON_LINE)[owner]))
+    return rarest
