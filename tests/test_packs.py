@@ -138,12 +138,15 @@ def test_what_others_add_is_found_after_another_look(store: Store) -> None:
         ([10, 10, 20, 20, 40], [100]),
         ([10, 10, 20, 20, 41], [41, 60]),
         ([50, 60], [50, 60]),
+        ([12, 13, 14], [39]),
+        ([30] * 7, [30, 90, 90]),
+        ([11, 40, 90, 90], [11, 40, 90, 90]),
     ],
 )
 def test_small_entries_become_one_and_large_ones_stay(
     store: Store, monkeypatch: pytest.MonkeyPatch, before: list[int], after: list[int]
 ) -> None:
-    """Up to 10 bytes always, beyond that what is no larger than the smaller ones together, and at most 100 at once."""
+    """Up to 10 bytes always, beyond that what is no larger than all smaller ones together, and at most 100 at once."""
     monkeypatch.setattr(packs_module, "_SMALL", 10)
     monkeypatch.setattr(packs_module, "_LARGEST", 100)
     records = {key(number): b"x" * size for number, size in enumerate(before)}
