@@ -127,7 +127,8 @@ def _next(scored: Scored, final: Scored, here: Contest, texts: IndexedTexts, tri
     First the one that would lead by its mean in the round and what all text is expected to change; then those that are
     likely to be the best, and more so the fewer texts they have. Only the choosing queries have a part in this.
     """
-    if all(name in tried for name in scored.names):
+    untried = [name for name in scored.names if name not in tried]
+    if not untried:
         return []
     names, found, draws, _ = here.believed(scored, final, here.queries.choosing, draws=_FEW_DRAWS)
     chances = dict(zip(names, np.bincount(draws.argmax(axis=0), minlength=len(names)) / draws.shape[1], strict=True))
@@ -138,7 +139,7 @@ def _next(scored: Scored, final: Scored, here: Contest, texts: IndexedTexts, tri
         worth = chances[name] / math.sqrt(len(here.entrants[name].all_text))
         return (name != leader, -worth, -expected[name], name)
 
-    able = sorted((name for name in names if name not in tried), key=place)
+    able = sorted(untried, key=place)
     least = max(0, _LEAST_FINALISTS - len(final.names))
     if not least and leader in tried and sum(chances[name] for name in able) < here.rules.unlikely:
         return []

@@ -278,11 +278,10 @@ def _fewer(here: int, there: int) -> str:
 
 def _per_cent(share: float) -> str:
     """Return a share in whole per cent; what is not quite none or all is not rounded to it."""
-    if 0 < share <= 0.005:
+    shown = f"{100 * share:,.0f}"
+    if shown == "0" and share > 0:
         return "less than 1 %"
-    if 0.995 <= share < 1:
-        return "over 99 %"
-    return f"{100 * share:,.0f} %"
+    return "over 99 %" if shown == "100" and share < 1 else f"{shown} %"
 
 
 def _finalist(made: Recommendation, spec: str) -> Finalist:
