@@ -7,16 +7,22 @@ import itertools
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from test_recommend_sampling import Files
 
+from chunkers.types import SourceFile
 from evaluation.recommend import beliefs
 from evaluation.recommend.beliefs import Estimates, believe
 from evaluation.recommend.candidates import Candidate
+from evaluation.recommend.estimating import Entrant
 from evaluation.recommend.field import Runner
-from evaluation.recommend.scouting import around, scouts
+from evaluation.recommend.sampling import Passage
+from evaluation.recommend.scouting import answers, around, scouts
 from evaluation.recommend.shapes import Parts, Shape, covariance
+from evaluation.recommend.shifts import expected_shifts
 from evaluation.recommend.texts import IndexTexts
+from ground_truth.types import Annotation, Dataset, Query
 
-SHAPES = [Shape(family, size) for family in "ab" for size in (300.0, 900.0, 4000.0)]
+SHAPES = [Shape(family, size, 1.0) for family in "ab" for size in (300.0, 900.0, 4000.0)]
 
 
 def _exactly(found: Estimates) -> tuple[np.ndarray, np.ndarray]:
@@ -74,6 +80,41 @@ def test_what_is_in_common_is_most_at_near_sizes_of_a_family() -> None:
     assert (found == found.T).all()
 
 
+def test_sizes_below_one_count_as_one() -> None:
+    """A chunk of whitespace alone has no size whose logarithm could be taken."""
+    parts = Parts(level=0.0, family=0.0, size=1.0, own=0.0)
+    for small in (0.0, 0.5, 1.0):
+        found = covariance([Shape("a", small, 1.0), Shape("b", 4.0, 1.0)], parts)
+        assert found[0, 1] == pytest.approx(np.exp(-(np.log(4.0) ** 2) / 2))
+        shift = expected_shifts(np.zeros(0), np.zeros(0), [Shape("a", small, small)], rows=[], width=1.0)
+        assert shift.means == pytest.approx([0.0])
+        far = expected_shifts(np.zeros(0), np.zeros(0), [Shape("a", 8.0, small)], rows=[], width=1.0)
+        assert far.means == pytest.approx([-0.05 * np.log(8.0)])
+    plain = Entrant("a", [np.arange(3)], (1.0,)).shape
+    assert expected_shifts(np.zeros(0), np.zeros(0), [plain], rows=[], width=1.0).means == pytest.approx([0.0])
+
+
+def test_shifts_are_predicted_as_normal_variables_are() -> None:
+    """Mean and covariance given what is known, for any width; what is known exactly is what it is."""
+    shapes = [Shape("a", 300.0, 600.0), Shape("a", 1200.0, 600.0), Shape("b", 700.0, 500.0), Shape("b", 90.0, 300.0)]
+    larger = np.log([shape.size / shape.around for shape in shapes])
+    for width in (1.0, 40.0):
+        prior = width**2 * (covariance(shapes, Parts(0.02, 0.03, 0.01, 0.014)) + 0.02**2 * np.outer(larger, larger))
+        expected = -0.05 * width * larger
+        free = expected_shifts(np.zeros(0), np.zeros(0), shapes, rows=[], width=width)
+        assert free.means == pytest.approx(expected)
+        assert free.errors == pytest.approx(prior)
+        known, noise, rows = np.array([0.03, -0.04]) * width, np.array([1e-4, 3e-4]) * width**2, [0, 3]
+        found = expected_shifts(known, noise, shapes, rows=rows, width=width)
+        gain = prior[:, rows] @ np.linalg.inv(prior[np.ix_(rows, rows)] + np.diag(noise))
+        assert found.means == pytest.approx(expected + gain @ (known - expected[rows]))
+        assert found.errors == pytest.approx(prior - gain @ prior[rows], abs=1e-12 * width**2)
+        exact = expected_shifts(known, np.zeros(2), shapes, rows=rows, width=width)
+        assert exact.means[rows] == pytest.approx(known)
+        assert np.diagonal(exact.errors)[rows] == pytest.approx([0.0, 0.0], abs=1e-12 * width**2)
+        assert (np.diagonal(exact.errors) >= 0).all()
+
+
 def _runner(family: str, size: float, tokens: int) -> Runner:
     none = np.zeros(0, dtype=np.int64)
     return Runner(Candidate(f"{family}:{size:g}", family), 1, size, tokens, IndexTexts(none, none, none), (1.0,))
@@ -97,3 +138,25 @@ def test_scouts_are_of_the_family_that_comes_near_with_few_tokens() -> None:
         "plain:1650",
         "plain:4400",
     ]
+
+
+def test_chunks_of_hardly_any_size_have_a_scout_too() -> None:
+    """They count as of size one, as scouts do."""
+    small, larger = _runner("z", 0.0, 1), _runner("a", 1.5, 1)
+    assert around([_runner("none", 0.5, 1)], [small, larger]) == {"none:0.5": "z:0"}
+    assert around([_runner("none", 0.5, 1)], [_runner("z", 1.0, 1), _runner("a", 3.0, 1)]) == {"none:0.5": "z:1"}
+
+
+def test_answers_are_what_somebody_graded_above_zero() -> None:
+    """Lines as bytes of their file, query by query."""
+    files = Files("r", (SourceFile("f.py", b"one\ntwo\nthree\n", "python", "r"),))
+    queries = tuple(Query(name, "?", "r") for name in "abc")
+    notes = (
+        Annotation("a", "r", "f.py", 2, 3),
+        Annotation("b", "r", "f.py", 1, 1, grade=0.5),
+        Annotation("c", "r", "f.py", 1, 1, grade=0.0),
+    )
+    found = answers(Dataset("own", (files,), queries, notes))
+    assert found["a"] == [Passage(("r", "f.py"), 4, 14)]
+    assert found["b"] == [Passage(("r", "f.py"), 0, 4)]
+    assert not found.get("c")

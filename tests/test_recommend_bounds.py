@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from evaluation.recommend.bounds import Scale, Scored, upper_bounds, variances
 
@@ -72,3 +73,25 @@ def test_variances_are_those_of_means_about_the_shared_one() -> None:
     assert variances(plain, Scale()) == pytest.approx((own + own.mean()) / 2, rel=1e-9)
     assert np.isnan(variances(scored(5, repositories=1, queries=1), Scale())).all()
     assert len(variances(Scored([], np.zeros((0, 3)), ["r"] * 3), Scale())) == 0
+
+
+def test_two_values_are_enough_for_a_variance() -> None:
+    """Of two candidates and two queries: half of the squared difference of each one's distances, twice, over two."""
+    found = variances(Scored(["a", "b"], np.array([[0.2, 0.8], [0.3, 0.5]]), ["r", "s"]), Scale())
+    apart = np.array([[-0.05, 0.15], [0.05, -0.15]])
+    own = apart.var(axis=1, ddof=1) / 2 * 2
+    assert found == pytest.approx((own + own.mean()) / 2)
+
+
+def test_a_single_comparison_has_the_bound_of_students_t() -> None:
+    """One rival needs no correction; the mean and 1.67 standard errors of 60 repositories, never beyond the range."""
+    rng = np.random.default_rng(8)
+    values = rng.random((2, 60)) * 0.5
+    found = upper_bounds(
+        Scored(["a", "b"], values, [f"r{k}" for k in range(60)]), [("a", "b")], level=0.05, rivals=1, scale=Scale()
+    )
+    difference = values[0] - values[1]
+    expected = difference.mean() + student.ppf(0.95, 59) * difference.std(ddof=1) / np.sqrt(60)
+    assert found["a", "b"] == pytest.approx(expected)
+    nothing = Scored(["a", "b"], np.array([[np.nan], [0.5]]), ["r"])
+    assert upper_bounds(nothing, [("a", "b")], level=0.05, rivals=1, scale=Scale()) == {("a", "b"): 1.0}

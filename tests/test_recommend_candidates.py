@@ -66,6 +66,8 @@ def test_sizes_are_chosen_on_some_of_the_code_by_seed() -> None:
     assert candidates._SAMPLE <= size < candidates._SAMPLE + len(taken[-1].data) < total
     assert size - len(taken[-1].data) < candidates._SAMPLE
     assert candidates._sample(dataset, 0) == taken != candidates._sample(dataset, 1)
+    even = [SourceFile(f"{k}.py", b"x" * 1000, "python", "r") for k in range(160)]
+    assert len(candidates._sample(Dataset("own", (Files("r", tuple(even)),), (), ()), 0)) == 150
     blank = Dataset("own", (Files("r", (SourceFile("a.py", b" \n\n", "python", "r"),)),), (), ())
     assert candidates._sample(blank, 0) == []
     with pytest.raises(UsageError, match="no source file to cut"):

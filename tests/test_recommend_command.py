@@ -230,6 +230,9 @@ def test_failing_candidates_are_counted(chunkbench: Command, repository: Path, t
     assert "RuntimeError: cannot cut" in done.json["failed"][failing]
     assert done.json["recommended"] in ("cast:size=300", "whole-file")
     assert "failed" in done.err
+    (record,) = [each for each in done.json["candidates"] if each["spec"] == failing]
+    nothing = ("chunks", "mean_nws", "tokens", "texts", "round", "may_be_best")
+    assert not any(record[name] for name in nothing), "nothing is known of it"
     nobody = chunkbench(*_arguments(repository, failing))
     assert (nobody.code, nobody.out) == (1, "")
     assert "cannot cut" in nobody.err

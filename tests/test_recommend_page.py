@@ -86,6 +86,35 @@ def test_what_no_library_has_is_not_claimed() -> None:
     assert "without the header" in note
 
 
+def _code_of(spec: str, title: str, code: Code = PYTHON) -> str:
+    """Return the call of one library; nothing where there is none."""
+    return "".join(each.code for each in snippets(spec, code) if each.title == title)
+
+
+def test_calls_have_the_parameters_of_the_chunker() -> None:
+    """Its size in the library's unit, its overlap where it has one, and the language of the code."""
+    assert "chunkify(code)" in _code_of("astchunk:size=900", "astchunk")
+    assert "chunkify(code, chunk_overlap=2)" in _code_of("astchunk:size=900,overlap=2", "astchunk")
+    assert "chunk_size=1260, chunk_overlap=0" in _code_of("recursive:size=900", "langchain")
+    assert "Language.GO, " in _code_of("recursive:size=900", "langchain", Code("go", 1.4))
+    assert 'max_chunk_size=900, language="java"' in _code_of("cast:size=900", "astchunk", Code("java", 1.4))
+    for spec, title in (("cast:size=900", "astchunk"), ("recursive:size=900", "langchain")):
+        assert _code_of(spec, title, Code(None, 1.4)) == ""
+    assert _code_of("cast:size=900,expansion=true", "astchunk") == "", "its header would be lost"
+    assert "TokenTextSplitter" in _code_of("fixed-tokens:tokens=200", "langchain")
+    assert _code_of("fixed-tokens:tokens=200,offset=5", "langchain") == "", "no library begins inside"
+    (plain,) = [each.note for each in snippets("recursive:size=900", PYTHON) if each.title == "langchain"]
+    assert "header" not in plain
+
+
+@pytest.mark.parametrize(("spec", "title"), [("chonkie:size=900", "chonkie"), ("llama-index:size=900", "llama-index")])
+def test_a_library_that_needs_a_language_is_called_with_one(spec: str, title: str) -> None:
+    """Or not at all."""
+    pytest.importorskip({"chonkie": "chonkie", "llama-index": "llama_index.core.node_parser"}[title])
+    assert 'language="go"' in _code_of(spec, title, Code("go", 1.4))
+    assert _code_of(spec, title, Code(None, 1.4)) == ""
+
+
 def _made(name: str) -> Recommendation:
     mean = Interval(0.5, 0.4, 0.6, "t over repositories", 10)
     cost = Cost(chunks=10, mean_nws=500.0, tokens=1000)
@@ -105,14 +134,25 @@ def _made(name: str) -> Recommendation:
         may_be_best=(name,),
         risk=0.1,
         loss=0.05,
-        finalists=(Finalist(name, mean, mean_of_all=0.5, may_be_best=True, risk=0.1, final_risk=0.0, cost=cost),),
+        finalists=(Finalist(name, mean, 0.5, may_be_best=True, risk=0.1, final_risk=0.0, cost=cost, same=False),),
         candidates=records,
         rounds=(RoundFacts(2, 5, 1, 3, 0.2), RoundFacts(1, 10, 1, 9, 1.0)),
         embedded_texts=5,
         grid_texts=18,
         seconds=1.0,
-        queries=15,
+        price=None,
+        current=None,
+        detectable=None,
+        caveats=(),
+        mined=False,
+        history=False,
+        limited=False,
+        uncut="",
         repositories=1,
+        queries=15,
+        docstring_queries=0,
+        failed={},
+        code=PYTHON,
     )
 
 

@@ -6,6 +6,7 @@ import bisect
 import difflib
 import fnmatch
 import heapq
+import itertools
 import json
 import re
 import shlex
@@ -16,11 +17,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from test_recommend_command import EIGHT, FOUR
 
 import chunkbench as cb
+from evaluation.config import make_config
+from evaluation.experiment import stages
+from evaluation.experiment.executors import make_executor
 from evaluation.experiment.progress import Progress
+from evaluation.experiment.run import make_scores
+from evaluation.experiment.session import Session
+from evaluation.recommend import scouting
 from evaluation.recommend.front import Engine, recommend_for
 from evaluation.recommend.types import Limits, Recommendation
 from indexing.dense import Dense
@@ -307,3 +315,42 @@ def test_saved_files_are_the_document_and_the_page(repository: Path, tmp_path: P
     saved = json.loads((folder / "recommend.json").read_text())
     assert saved["sentences"] == str(made).splitlines()
     assert repr(made).startswith(f"<Recommendation: {made.recommended}: ")
+
+
+def test_what_competes_is_what_scouts_read_first(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chunk by chunk in turn, as long as fewer tokens than the depth have been read before."""
+    specs = ("fixed-lines:lines=5", "whole-file")
+    config = make_config(
+        {
+            "datasets": (f"annotations:path={repository.parent / 'gold.jsonl'},root={repository}",),
+            "chunkers": specs,
+            "embedders": ("minilm",),
+            "retrievers": ("bm25",),
+            "measures": ("naurc@4000tok",),
+        }
+    )
+    session = Session.resolve(config, tmp_path / "cache")
+    make_scores(session, session.cells, make_executor("serial", None), Progress())
+    small, whole = session.cells
+    read = {}
+    for cell in session.cells:
+        table = stages.chunk(session, cell.dataset, cell.chunker)
+        for name, hits in stages.retrieve(session, cell).ranking.items():
+            rows = [hit.position for hit in hits]
+            ends = np.cumsum([int(table.columns["tokens"][row]) for row in rows]).tolist()
+            places = [(int(table.columns["start"][row]), int(table.columns["end"][row])) for row in rows]
+            read[cell, name] = list(zip(places, [0, *ends], strict=False))
+    name = "apple0"
+    depth = read[small, name][2][1]
+    monkeypatch.setattr(scouting, "_DEPTH", depth)
+    found = scouting.competing(session, [small, whole])
+    assert set(found) == {each for _, each in read}
+    kept = [[place for place, before in read[cell, name] if before < depth] for cell in (small, whole)]
+    assert len(kept[0]) == 2
+    turns = [place for pair in itertools.zip_longest(*kept) for place in pair if place is not None]
+    assert [(passage.start, passage.end) for passage in found[name]] == turns
+    assert {passage.file[0] for passage in found[name]} == {"code"}
+    alone = scouting.competing(session, [small])
+    assert [(passage.start, passage.end) for passage in alone[name]] == kept[0]

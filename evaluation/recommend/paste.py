@@ -24,9 +24,9 @@ _LANGCHAIN = {
 class Code(NamedTuple):
     """What a call has to know of the code."""
 
-    language: str | None = None
+    language: str | None
     """The one that most of it is in."""
-    characters_per_nws: float = 1.3
+    characters_per_nws: float
     """All characters for each that is no whitespace."""
 
 
@@ -51,7 +51,7 @@ def snippets(spec: str, code: Code) -> list[Snippet]:
         return own
     library = _LIBRARIES.get(Spec.parse(spec).name)
     header = getattr(chunker, "header", "none")
-    unlike = "" if header in ("none", False) else "without the header, which has to be put above each chunk"
+    unlike = "" if header == "none" else "without the header, which has to be put above each chunk"
     found = [] if library is None else [_noted(each, unlike) for each in library(chunker, code)]
     return [*own, *found]
 

@@ -35,7 +35,7 @@ def scouts(runners: Sequence[Runner]) -> list[Runner]:
 def _effort(chosen: Sequence[Runner]) -> float:
     """Return how far some runners are from the sizes wanted, and how many tokens they have: both as logarithms."""
     tokens = sum(runner.tokens for runner in chosen)
-    return sum(map(_distance, chosen, _SIZES)) + float(np.log(max(tokens, 1)))
+    return sum(map(_distance, chosen, _SIZES)) + float(np.log(tokens))
 
 
 def around(runners: Iterable[Runner], scouts: Sequence[Runner]) -> dict[str, str]:

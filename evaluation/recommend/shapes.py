@@ -13,7 +13,7 @@ class Shape(NamedTuple):
 
     family: str
     size: float
-    around: float = 1.0
+    around: float
     """The size of the chunks around the round's passages."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from evaluation.recommend.paste import Code
@@ -82,7 +82,7 @@ class Finalist:
     final_risk: float
     """What no finalist is better by (95 %)."""
     cost: Cost
-    same: bool = False
+    same: bool
     """Whether it scored the same as the recommended one on every query, and is another."""
 
 
@@ -138,24 +138,24 @@ class Recommendation:
     embedded_texts: int
     grid_texts: int
     seconds: float
-    price: float | None = None
-    current: Current | None = None
-    detectable: float | None = None
+    price: float | None
+    current: Current | None
+    detectable: float | None
     """The smallest true difference that the final shows with 80 % power."""
-    caveats: tuple[str, ...] = ()
-    mined: bool = False
-    history: bool = False
+    caveats: tuple[str, ...]
+    mined: bool
+    history: bool
     """Whether every repository has commits that no query was mined from."""
-    limited: bool = False
+    limited: bool
     """Whether there may be more queries than the user's limit lets in."""
-    uncut: str = ""
+    uncut: str
     """How many files the recommended one failed on, and which, with the errors: nothing can be found in them."""
-    repositories: int = 0
-    queries: int = 0
-    docstring_queries: int = 0
+    repositories: int
+    queries: int
+    docstring_queries: int
     """Those whose answer is one definition."""
-    failed: Mapping[str, str] = field(default_factory=dict)
-    code: Code = field(default_factory=Code)
+    failed: Mapping[str, str]
+    code: Code
 
     @property
     def best(self) -> Finalist:
