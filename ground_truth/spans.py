@@ -29,9 +29,12 @@ def corpus_lines(dataset: Dataset) -> dict[FileKey, FileLines]:
     }
 
 
-def annotated_lines(dataset: Dataset) -> dict[FileKey, FileLines]:
-    """Return the lines of the annotated files only; a line of which all is hidden counts as blank."""
-    hidden = HiddenText(dataset.hidden)
+def annotated_lines(dataset: Dataset, *, hidden: HiddenText | None = None) -> dict[FileKey, FileLines]:
+    """Return the lines of the annotated files only; a line of which all is hidden counts as blank.
+
+    ``hidden`` is what the dataset hides, where the caller has it by file already.
+    """
+    hidden = HiddenText(dataset.hidden) if hidden is None else hidden
     repositories = {repository.name: repository for repository in dataset.repositories}
     found: dict[FileKey, FileLines] = {}
     for repo, path in sorted({(note.repo, note.path) for note in dataset.annotations}):

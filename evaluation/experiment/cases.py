@@ -129,7 +129,7 @@ class CaseBuilder:
         ]
 
     def _header_costs(self, rows: Sequence[int]) -> dict[SizeUnit, list[int]]:
-        headers = [self._chunks.header(row, self._loaded) for row in rows]
+        headers = [self._chunks.header(row, self._loaded) for row in rows] if self._chunks.has_headers else []
         if not any(headers):
             return {}
         return {unit: [self._header_cost(header, unit) for header in headers] for unit in self._rulers}

@@ -161,7 +161,7 @@ class LoadedDataset:
     @functools.cached_property
     def gold_lines(self) -> dict[FileKey, FileLines]:
         """The lines of the annotated files, without what is hidden: every chunker's cells ask for them."""
-        return annotated_lines(self.dataset)
+        return annotated_lines(self.dataset, hidden=self._hidden_text)
 
     @functools.cached_property
     def _hidden_text(self) -> HiddenText:

@@ -284,7 +284,7 @@ class Session:
     def __reduce__(self) -> tuple[Callable[[_Description], Session], tuple[_Description]]:
         """Pickle the description: a worker loads what it needs, and refuses data that has changed since."""
         seen = {spec: loaded.fingerprint for spec, loaded in self._datasets.items()}
-        return _session_here, (_Description(self.config, self.cache, self._given, seen, self.shared),)
+        return _session_here, (_Description(self.config, self.cache, self._given, seen, dict(self.shared)),)
 
 
 class _Description(NamedTuple):

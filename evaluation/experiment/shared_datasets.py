@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import pickle
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -32,16 +33,36 @@ class SharedDataset(NamedTuple):
         return found if isinstance(found, LoadedDataset) else None
 
 
+class SharedDatasets(Mapping[str, SharedDataset]):
+    """Spec → file; the files are written when the first worker is to have them, which in a short run may be never."""
+
+    def __init__(self, folder: Path, datasets: Iterable[LoadedDataset]) -> None:
+        self._folder, self._datasets = folder, datasets
+
+    def __getitem__(self, spec: str) -> SharedDataset:
+        return self._written[spec]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._written)
+
+    def __len__(self) -> int:
+        return len(self._written)
+
+    @functools.cached_property
+    def _written(self) -> dict[str, SharedDataset]:
+        made = ((each.spec, _write(each, self._folder / f"{number}")) for number, each in enumerate(self._datasets))
+        return {spec: shared for spec, shared in made if shared}
+
+
 @contextmanager
-def shared_datasets(store: Store, datasets: Iterable[LoadedDataset]) -> Iterator[dict[str, SharedDataset]]:
-    """Keep the datasets in files of the cache until the block ends; spec → file.
+def shared_datasets(store: Store, datasets: Iterable[LoadedDataset]) -> Iterator[SharedDatasets]:
+    """Keep the datasets in files of the cache until the block ends.
 
     One that cannot be pickled (its relevance is a local function, say) is left out: workers load it themselves.
     """
     folder = store.draft("dataset")
     try:
-        written = ((loaded.spec, _write(loaded, folder / f"{number}")) for number, loaded in enumerate(datasets))
-        yield {spec: shared for spec, shared in written if shared}
+        yield SharedDatasets(folder, datasets)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 from evaluation.experiment.executors import Executor
 from evaluation.experiment.session import Session
-from evaluation.experiment.shared_datasets import shared_datasets
+from evaluation.experiment.shared_datasets import SharedDatasets, shared_datasets
 
 
 @contextmanager
 def sharing(session: Session, executor: Executor, datasets: Iterable[str]) -> Iterator[None]:
     """Let the workers of the block have the datasets that this process has loaded."""
-    if session.shared or not executor.elsewhere:
+    if isinstance(session.shared, SharedDatasets) or not executor.elsewhere:
         yield
         return
     with shared_datasets(session.store, map(session.dataset, dict.fromkeys(datasets))) as shared:

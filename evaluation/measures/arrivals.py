@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 _NEGLIGIBLE = 1e-15
-_NEVER = 1e-30
-"""A probability that changes no digit of what it is added to."""
+_NEVER = 1e-20
+"""Probabilities of which thousands together change no digit of a sum."""
 _STABLE = 0.5
 """Up to this time a chunk can be divided out of the product without losing digits."""
 
