@@ -354,3 +354,13 @@ def test_what_competes_is_what_scouts_read_first(
     assert {passage.file[0] for passage in found[name]} == {"code"}
     alone = scouting.competing(session, [small])
     assert [(passage.start, passage.end) for passage in alone[name]] == kept[0]
+
+
+def test_headers_are_tokens_to_index(repository: Path) -> None:
+    """As many as the path has, above each chunk."""
+    plain, headed = ["cast:size=300", "cast:size=300,header=path"]
+    made = _recommend(repository, candidates=[plain, headed])
+    tokens = {each.spec: each.cost.tokens for each in made.finalists}
+    chunks = cb.chunk(repository / "apple.py", plain)
+    assert tokens[headed] - tokens[plain] >= made.best.cost.chunks >= len(chunks)
+    assert {each.spec: each.tokens for each in made.candidates} == tokens
