@@ -10,7 +10,7 @@ import click
 
 from chunkers.errors import NO_MEMORY, UsageError
 from chunkers.plugins import nearest
-from scripts.streams import plain_streams
+from scripts.streams import let_go, plain_streams
 
 _VERBS = {
     "compare": "which chunker retrieves better, by how much, and is that real?",
@@ -70,8 +70,16 @@ def main() -> NoReturn:
 
 def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
     """Run a command and end; a UsageError is one line on stderr and its own exit code."""
+    output, messages = sys.stdout, sys.stderr
     with plain_streams():
         code = _run(command, name)
+        error = let_go(output) if output is not None else None
+        # A reader that has seen enough (`… | head`) is no failure.
+        if error is not None and not isinstance(error, BrokenPipeError) and not code:
+            _say(f"the output cannot be written: {error.strerror or error}")
+            code = UsageError.exit_code
+    if messages is not None:
+        let_go(messages)
     sys.exit(code)
 
 

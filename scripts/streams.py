@@ -64,6 +64,21 @@ def plain_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
+def let_go(stream: TextIO) -> OSError | None:
+    """Flush a stream, and give up what it cannot write: Python would try again at the very end, and end with 120."""
+    try:
+        stream.flush()
+    except ValueError:  # it is closed
+        return None
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+        return error
+    return None
+
+
 def fill_descriptors() -> None:
     """Open what is closed of the three standard descriptors: the next file would take its number, and its messages."""
     with contextlib.suppress(OSError):

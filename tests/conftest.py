@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from scripts.cli import main
+
+# Commands that tests start buffer their output, as they do where people use them.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 # How long an example takes says nothing about the code, only about the machine.
 settings.register_profile("chunkbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])

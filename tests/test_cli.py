@@ -39,17 +39,36 @@ def test_every_verb_explains_itself(chunkbench: Command, verb: str) -> None:
     assert "--json" in result.out or verb == "history"
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
+@pytest.mark.parametrize("buffered", [True, False])
+def test_a_reader_that_has_seen_enough_is_no_failure(*, buffered: bool) -> None:
     """`chunkbench … | head -1` ends with 0 and says nothing: 1 would mean that cells failed."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"}
     code = str(Path(__file__).with_name("fixtures") / "code")
     order = [sys.executable, "-m", "scripts", "chunk", code, "--chunker", "fixed-lines:lines=1", "--json"]
-    with subprocess.Popen(order, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(order, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline().startswith("{")
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+def test_output_that_cannot_be_written_is_one_line(*, buffered: bool) -> None:
+    """A full device: exit code 2 and its reason, whether the output fails at once or at the end."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "scripts", "list", "chunkers", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"},
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("chunkbench: the output cannot be")
+    assert done.stderr.count("\n") == 1
 
 
 def test_an_unknown_verb_is_answered_with_the_nearest(chunkbench: Command) -> None:
