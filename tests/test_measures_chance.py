@@ -345,3 +345,15 @@ def test_a_number_that_never_arrives_is_not_counted() -> None:
     assert exact[most] > 1e-30
     assert [_most(1000, 0.001, limit) for limit in (0, 5)] == [0, 5]
     assert _most(3, 0.9, 3) == 3
+
+
+@pytest.mark.parametrize("budget", [250, 4_000])
+def test_the_series_of_many_chunks_is_their_product(budget: int) -> None:
+    """Of 30,000 chunks of all sizes, empty ones and some beyond the budget among them; to twelve digits."""
+    sizes = np.random.default_rng(4).lognormal(5, 1.2, 30_000).astype(np.int64)
+    sizes[:50] = 0
+    arrivals = Arrivals(sizes, budget)
+    assert arrivals.times[-1] <= 0.01
+    product = arrivals._product(sizes)
+    np.testing.assert_allclose(arrivals._all, product, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(arrivals._all.sum(axis=1)[0], 1, rtol=1e-9)

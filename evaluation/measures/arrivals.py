@@ -16,6 +16,10 @@ import numpy as np
 _NEGLIGIBLE = 1e-15
 _NEVER = 1e-20
 """Probabilities of which thousands together change no digit of a sum."""
+_RARE = 0.01
+"""Up to this time few chunks have arrived, and terms of alternating signs cancel nothing."""
+_LEAST_LOG = -600.0
+"""Above it the probability that nothing has arrived is a number of full precision."""
 _STABLE = 0.5
 """Up to this time a chunk can be divided out of the product without losing digits."""
 
@@ -53,7 +57,28 @@ class Arrivals:
 
     @cached_property
     def _all(self) -> np.ndarray:
-        return self._product(self._sizes)
+        sizes = self._sizes[self._sizes > 0]
+        rare = self.times[-1] <= _RARE and len(sizes) * np.log1p(-self.times[-1]) > _LEAST_LOG
+        return self._series(sizes) if rare else self._product(sizes)
+
+    def _series(self, sizes: np.ndarray) -> np.ndarray:
+        """Return the product by the coefficients of its logarithm (De Pril 1986): faster where there are many sizes."""
+        values, counts = np.unique(sizes[sizes < self.budget], return_counts=True)
+        odds = self.times / (1 - self.times)
+        slopes = np.zeros((self.budget, len(self.times)))
+        power = np.ones_like(odds)
+        for number in range(1, self.budget):
+            some = values * number < self.budget
+            power = -power * odds
+            if not some.any() or np.abs(power).max() < _NEVER:
+                break
+            slopes[values[some] * number] -= (values[some] * counts[some])[:, None] * power
+        # Row n is the sum over k of slope k and row n - k, divided by n.
+        table = np.zeros((self.budget, len(self.times)))
+        table[0] = np.exp(len(sizes) * np.log1p(-self.times))
+        for read in range(1, self.budget):
+            table[read] = np.einsum("kt,kt->t", slopes[1 : read + 1], table[read - 1 :: -1]) / read
+        return np.ascontiguousarray(table.T)
 
     def _product(self, sizes: Iterable[int]) -> np.ndarray:
         table = np.zeros((len(self.times), self.budget))
