@@ -356,4 +356,3 @@ def test_the_series_of_many_chunks_is_their_product(budget: int) -> None:
     assert arrivals.times[-1] <= 0.01
     product = arrivals._product(sizes)
     np.testing.assert_allclose(arrivals._all, product, rtol=1e-10, atol=1e-13)
-    np.testing.assert_allclose(arrivals._all.sum(axis=1)[0], 1, rtol=1e-9)
