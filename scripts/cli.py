@@ -66,7 +66,7 @@ def chunkbench() -> None:
 
 def main() -> NoReturn:
     """Run `chunkbench`."""
-    # A run holds millions of small objects to its end; looking for cycles among them was an eighth of a night's work.
+    # A run holds millions of small objects to its end; looking for cycles among them takes long.
     gc.set_threshold(100_000, 20, 50)
     exit_with(chunkbench, name="chunkbench")
 
