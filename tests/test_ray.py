@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,6 +132,55 @@ def test_a_failed_task_is_an_outcome_on_ray_too(cluster: Any) -> None:
     for outcomes in (Ray().map(raises, range(3)), Ray().map_embedding(raises, range(3))):
         found = {outcome.task: (outcome.value, outcome.error) for outcome in outcomes}
         assert found == {0: (0, ""), 1: (None, "one is bad"), 2: (2, "")}
+
+
+def _shut_port() -> int:
+    """Return a port of this machine that nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+JOINS = """
+import ray, sys
+from evaluation.experiment.ray_engine import Ray
+from chunkers.errors import UsageError
+try:
+    print(*(outcome.value for outcome in Ray(*sys.argv[1:]).map(abs, [-1])), len(ray.nodes()))
+except UsageError as error:
+    print(error)
+"""
+
+
+def _join(*address: str, **variables: str) -> str:
+    """Return what a new process prints that asks for a cluster."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0", **variables}
+    command = [sys.executable, "-c", JOINS, *address]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def test_a_cluster_that_merely_runs_here_is_not_joined(cluster: Any) -> None:
+    """What another run started, or left behind when it died, is not ours; RAY_ADDRESS and an address are."""
+    record = Path(ray._private.utils.get_ray_address_file(None))
+    before = record.read_text() if record.exists() else None
+    try:
+        record.write_text(f"127.0.0.1:{_shut_port()}")
+        assert _join() == "1 1"
+    finally:
+        record.unlink() if before is None else record.write_text(before)
+    alive = len(ray.nodes())
+    assert _join(cluster.address) == f"1 {alive}"
+    assert _join(RAY_ADDRESS=cluster.address) == f"1 {alive}"
+
+
+def test_a_cluster_that_does_not_answer_is_said_at_once() -> None:
+    """The line names the address, however it came."""
+    gone = f"127.0.0.1:{_shut_port()}"
+    for said in (_join(gone), _join(f"ray://{gone}"), _join(RAY_ADDRESS=gone)):
+        assert said.startswith("Ray cluster "), said
+        assert gone in said
+        assert said.endswith("Connection refused")
 
 
 def test_an_address_is_an_engine() -> None:

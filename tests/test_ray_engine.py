@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -207,36 +208,44 @@ def test_whoever_stops_early_leaves_no_actor(cluster: Cluster) -> None:
     assert len(cluster.ended) == len(cluster.made) == 2
 
 
-def test_a_cluster_is_joined_once(cluster: Cluster) -> None:
+@pytest.fixture
+def head() -> Iterator[str]:
+    """Give an address that answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"ray://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_a_cluster_is_joined_once(cluster: Cluster, head: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is joined already is used; one that starts here has no dashboard, one elsewhere is not told."""
-    list(Ray("ray://head:1").map(square, [1]))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    list(Ray(head).map(square, [1]))
     assert cluster.begun == []
     cluster.initialized = False
     list(Ray().map(square, [1]))
-    list(Ray("ray://head:1").map(square, [1]))
+    list(Ray(head).map(square, [1]))
+    monkeypatch.setenv("RAY_ADDRESS", "auto")
+    list(Ray().map(square, [1]))
     quiet = {"logging_level": "error", "log_to_driver": False}
     assert cluster.begun == [
-        {"address": None, "include_dashboard": False, **quiet},
-        {"address": "ray://head:1", **quiet},
+        {"address": "local", "include_dashboard": False, **quiet},
+        {"address": head, **quiet},
+        {"address": "auto", **quiet},
     ]
 
 
 @pytest.mark.parametrize(
     ("address", "error", "said"),
     [
-        (
-            "ray://head:1",
-            ConnectionError("nobody there\nat all"),
-            "Ray cluster ray://head:1 cannot be used: nobody there",
-        ),
+        ("auto", ConnectionError("nobody there\nat all"), "Ray cluster auto cannot be used: nobody there"),
         (None, RuntimeError(), "Ray cluster here cannot be used: RuntimeError"),
         (None, ValueError("odd"), "Ray cluster here cannot be used: odd"),
     ],
 )
 def test_a_cluster_that_cannot_be_joined_is_named(
-    cluster: Cluster, address: str | None, error: Exception, said: str
+    cluster: Cluster, address: str | None, error: Exception, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one line."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
     cluster.initialized, cluster.refuses = False, error
     with pytest.raises(UsageError) as caught:
         list(Ray(address).map(square, [1]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +14,10 @@ from evaluation.experiment.executors import Outcome, attempt
 
 _RETRIES = 3
 """Times that a task is given to another node after its own has died."""
+_HERE = "local"
+"""Ray's word for a cluster of this process's own."""
+_PATIENCE = 10.0
+"""Seconds in which a cluster that runs answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +25,10 @@ class Ray:
     """A Ray cluster; a task whose node dies is given to another."""
 
     address: str | None = None
-    """`ray://host:port` of a running cluster; None joins the one that RAY_ADDRESS names or starts one here."""
+    """`ray://host:port` of a running cluster; None joins the one that RAY_ADDRESS names or starts one here.
+
+    Never one that merely runs on this machine: it is another's, and may end at any moment.
+    """
     elsewhere: ClassVar[bool] = True
 
     def for_little(self) -> Ray:
@@ -83,14 +92,24 @@ class Ray:
             raise MissingExtraError("ray", extra="ray") from None
         if ray.is_initialized():
             return ray
+        address = self.address or os.environ.get("RAY_ADDRESS") or _HERE
         # A running cluster has its dashboard or has none; only a cluster that starts here can be told.
-        here = {} if self.address else {"include_dashboard": False}
+        here = {"include_dashboard": False} if address == _HERE else {}
         try:
-            ray.init(address=self.address, logging_level="error", log_to_driver=False, **here)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+            _knock(address)
+            ray.init(address=address, logging_level="error", log_to_driver=False, **here)
+        except (OSError, RuntimeError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise UsageError(f"Ray cluster {self.address or 'here'} cannot be used: {reason}") from error
+            cluster = "here" if address == _HERE else address
+            raise UsageError(f"Ray cluster {cluster} cannot be used: {reason}") from error
         return ray
+
+
+def _knock(address: str) -> None:
+    """Raise at once where nobody answers at that address; Ray itself tries for a quarter of an hour."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
 
 
 class _Turn(NamedTuple):
