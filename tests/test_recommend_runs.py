@@ -22,6 +22,7 @@ import pytest
 from test_recommend_command import EIGHT, FOUR
 
 import chunkbench as cb
+from chunkers.registry import CHUNKERS
 from evaluation.config import make_config
 from evaluation.experiment import stages
 from evaluation.experiment.executors import make_executor
@@ -283,16 +284,33 @@ def test_progress_is_heard_and_the_cache_is_the_one_given(repository: Path, tmp_
     said.clear()
     run(FOUR[:1], options={"limit": 1})
     assert said == ["all text: 1 candidate, 1 query"]
-    for limits, refused in (
-        (Limits(budget=1.0), True),
-        (Limits(price=1.0), False),
-        (Limits(price=1.0, budget=9.0), False),
-    ):
-        if refused:
-            with pytest.raises(cb.UsageError, match="a budget needs the price"):
-                run(FOUR, limits=limits)
-        else:
-            run(FOUR, limits=limits)
+    run(FOUR, limits=Limits(price=1.0))
+    run(FOUR, limits=Limits(price=1.0, budget=9.0))
+
+
+@pytest.mark.parametrize("limit", ["max_chunks", "max_index_mb", "price", "budget"])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
+def test_a_limit_is_a_number_above_0(limit: str, value: float) -> None:
+    """Anything else is refused by its name, before anything is cut; only a price may be 0."""
+    given = {limit: value, **({"price": 1.0} if limit == "budget" else {})}
+    if limit == "price" and value == 0:
+        assert Limits(**given).price == 0
+        return
+    with pytest.raises(cb.UsageError, match=f"^{limit.replace('_', ' ')} must be a number"):
+        Limits(**given)
+
+
+def test_a_budget_needs_a_price() -> None:
+    """It is said in words that fit the command and Python."""
+    with pytest.raises(cb.UsageError, match="a budget needs a price: name what embedding a million tokens costs"):
+        cb.recommend(budget=1.0)
+
+
+def test_a_candidate_races_once(repository: Path) -> None:
+    """However often it is named, as a spec or as an object."""
+    made = _recommend(repository, candidates=[FOUR[0], FOUR[0], CHUNKERS.create(FOUR[0])])
+    assert [each.spec for each in made.candidates] == [FOUR[0]]
+    assert "the only candidate" in str(made)
 
 
 def test_the_best_of_passages_and_of_all_text_are_those_of_the_whole_grid(repository: Path) -> None:

@@ -97,13 +97,13 @@ def test_without_a_round_there_is_one_mean() -> None:
     assert "unseen" not in final_caption(alone)
 
 
-def test_a_risk_is_that_of_others_and_not_rounded_to_none() -> None:
+def test_a_risk_is_that_of_others_and_rounded_up() -> None:
     """Alone, a finalist risks nothing that could be named."""
     made = _made("a")
     (first,) = made.finalists
     risks = (0.0, 0.0004, 0.0123)
     several = replace(made, finalists=tuple(replace(first, final_risk=risk) for risk in risks))
-    assert [row[5] for row in finalists_table(several).rows] == ["0.0", "< 0.1", "1.2"]
+    assert [row[5] for row in finalists_table(several).rows] == ["0.0", "0.1", "1.3"]
     assert finalists_table(made).rows[0][5] == "–"
 
 
@@ -248,9 +248,14 @@ def test_the_document_says_what_is_not_known_with_null() -> None:
     assert used["mean"] == {"mean": 25.0, "low": 10.0, "high": 40.0, "queries": 10}
     gains = (used["gain"], used["gain_low"], used["gain_high"])
     assert gains == pytest.approx(tuple(100 * part for part in (change.difference, change.low, change.high)))
+    lower = replace(change, higher_is_better=False)
+    used = to_json(replace(made, current=Current("old", mean, lower, Cost(7, 1.0, 2), uncut="1 file: a.py")))["current"]
+    gains = (used["gain"], used["gain_low"], used["gain_high"])
+    assert gains == pytest.approx(tuple(-100 * part for part in (change.difference, change.high, change.low)))
+    assert used["uncut"] == "1 file: a.py"
     failed = to_json(replace(made, current=Current("old", None, None, None, "no")))["current"]
     assert failed == {
-        **dict.fromkeys(("mean", "gain", "gain_low", "gain_high", "decision", "cost")),
+        **dict.fromkeys(("mean", "gain", "gain_low", "gain_high", "decision", "cost", "uncut")),
         "spec": "old",
         "failed": "no",
     }

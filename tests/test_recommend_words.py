@@ -350,11 +350,34 @@ def test_how_the_race_went_in_words() -> None:
         ("naurc@4000tok", 0.0, "0.0 points"),
         ("naurc@4000tok", 0.0004, "0.1 points"),
         ("naurc@4000tok", 0.0006, "0.1 points"),
-        ("naurc@4000tok", 0.0123, "1.2 points"),
+        ("naurc@4000tok", 0.0123, "1.3 points"),
+        ("naurc@4000tok", 0.02042, "2.1 points"),
+        ("naurc@4000tok", 0.021, "2.1 points"),
+        ("naurc@4000tok", 1.0, "100.0 points"),
         ("tokens_behind", 0.2, "1 token"),
         ("tokens_behind", 12.0, "12 tokens"),
+        ("tokens_behind", 12.01, "13 tokens"),
+        ("kendall_tau", 0.001234, "0.00124"),
+        ("kendall_tau", 0.5, "0.5"),
     ],
 )
-def test_a_bound_is_never_rounded_to_nothing(measure: str, value: float, said: str) -> None:
-    """The least amount that can be shown is a bound too."""
+def test_a_bound_is_rounded_up(measure: str, value: float, said: str) -> None:
+    """What is within a bound is within what is shown of it; the least amount that can be shown is a bound too."""
     assert at_most(measure, value) == said
+
+
+def test_files_that_a_chunker_failed_on_are_said_of_everyone() -> None:
+    """Of the recommended one, of the one in use, and of the others together."""
+    made = race_of(3, risk=0.05)
+    recommended, *others = made.candidates
+    one = replace(made, candidates=(recommended, replace(others[0], uncut="2 files: a.py: no"), *others[1:]))
+    said = f"1 other candidate failed on some files and found nothing there: {others[0].spec} on 2 files: a.py: no."
+    assert said in sentences(one)
+    used = Current("old", made.finalists[0].mean, None, Cost(5, 1.0, 1), uncut="1 file: b.py: no")
+    said = "Caution: old failed on 1 file: b.py: no; with it nothing can be found there."
+    assert said in sentences(replace(made, current=used))
+    mine = replace(one, uncut="2 files: a.py: no", current=replace(used, spec=others[0].spec))
+    assert [each for each in sentences(mine) if "failed on" in each] == [
+        "Caution: it failed on 2 files: a.py: no; nothing can be found there.",
+        f"Caution: {others[0].spec} failed on 1 file: b.py: no; with it nothing can be found there.",
+    ]

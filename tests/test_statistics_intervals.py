@@ -81,3 +81,13 @@ def test_a_repository_that_holds_most_queries_is_named() -> None:
     clusters = ["big"] * 60 + [f"r{k}" for k in range(10)]
     assert "big holds 86 % of the queries and counts as one" in mean_interval(np.arange(70.0), clusters).caveat
     assert "decides most" in mean_interval(np.arange(70.0), clusters, weight="query").caveat
+
+
+def test_a_mean_is_never_beyond_its_values() -> None:
+    """Rounding takes it neither beyond the largest value nor out of its interval."""
+    for count in range(2, 40):
+        values, clusters = [1.0] * (3 * count), [str(number % count) for number in range(3 * count)]
+        for scaled in (1.0, 0.1, 0.7):
+            found = mean_interval([scaled * value for value in values], clusters)
+            assert found.low <= found.mean <= found.high
+            assert found.mean == scaled == weighted_mean(np.array(values) * scaled, clusters)

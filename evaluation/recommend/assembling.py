@@ -17,7 +17,7 @@ from evaluation.measures import Measure
 from evaluation.recommend.bounds import Scored
 from evaluation.recommend.candidates import Candidate
 from evaluation.recommend.costs import cost_of
-from evaluation.recommend.field import Field, no_chunks
+from evaluation.recommend.field import Field, no_chunks, uncut
 from evaluation.recommend.measuring import Measuring
 from evaluation.recommend.paste import Code
 from evaluation.recommend.race import Left, Outcome
@@ -176,7 +176,8 @@ def _records(race: Finished) -> Iterator[CandidateRecord]:
             continue
         left = rounds[-1].left.get(spec)
         found = record if left is None else _with_reason(record, left)
-        yield replace(found, reason=f"{found.reason}; failed on {runner.uncut}") if runner.uncut else found
+        reason = f"{found.reason}; failed on {runner.uncut}" if runner.uncut else found.reason
+        yield replace(found, reason=reason, uncut=runner.uncut)
 
 
 def _advantage(outcome: Outcome, spec: str) -> float | None:
@@ -227,4 +228,5 @@ def _current(race: Finished, spec: str) -> Current:
         )
         change = next(each for each in found if each.a == race.outcome.recommended)
     searched = race.measuring.session_of(last, [spec])
-    return Current(spec, _interval(session, final, spec), change, cost_of(searched, spec, race.limits))
+    cost, failed_on = cost_of(searched, spec, race.limits), uncut(_table(race, spec))
+    return Current(spec, _interval(session, final, spec), change, cost, uncut=failed_on)

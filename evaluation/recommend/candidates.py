@@ -94,7 +94,7 @@ def read_candidates(written: Iterable[str]) -> list[str]:
         if not named:
             raise UsageError(f"{path} names no candidate: write one spec per line, such as cast:size=1500")
         specs += named
-    return list(dict.fromkeys(specs))
+    return specs
 
 
 def family_of(spec: str, size_field: str | None) -> str:

@@ -99,14 +99,15 @@ def _candidate(each: CandidateRecord, by: float) -> dict[str, Any]:
 
 
 def _current(each: Current, by: float) -> dict[str, Any]:
-    change = each.change
+    gain, change = each.gain, each.change
     return {
         "spec": each.spec,
         "mean": _interval(each.mean, by) if each.mean else None,
-        "gain": None if change is None else _number(change.difference, by),
-        "gain_low": None if change is None else _number(change.low, by),
-        "gain_high": None if change is None else _number(change.high, by),
+        "gain": _number(gain.mean, by) if gain else None,
+        "gain_low": _number(gain.low, by) if gain else None,
+        "gain_high": _number(gain.high, by) if gain else None,
         "decision": None if change is None else change.decision,
         "cost": _cost(each.cost) if each.cost else None,
         "failed": each.failed or None,
+        "uncut": each.uncut or None,
     }

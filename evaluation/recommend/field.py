@@ -109,10 +109,7 @@ def make_field(
         texts = index_texts(loaded, table, begins)
         tokens = index_tokens(table)
         cost = (len(table), tokens) if limits.price is None else (tokens, len(table))
-        facts = table.facts
-        failing = facts.failed_files
-        uncut = f"{plural(len(failing), 'file')}: {facts.failed_words}" if failing else ""
-        runners[spec] = Runner(candidate, len(table), facts.mean_nws, tokens, texts, cost, uncut)
+        runners[spec] = Runner(candidate, len(table), table.facts.mean_nws, tokens, texts, cost, uncut(table))
     if exceeding and not runners:
         raise UsageError(impossible(exceeding))
     texts_of = numbered(runner.texts for runner in runners.values())
@@ -123,6 +120,12 @@ def make_field(
 def _out(candidate: Candidate, fate: Fate, reason: str, table: ChunkTable) -> CandidateRecord:
     facts = table.facts
     return CandidateRecord(*candidate, fate, reason, chunks=len(table), mean_nws=facts.mean_nws)
+
+
+def uncut(table: ChunkTable) -> str:
+    """Return how many files a chunker failed on, and which, with the errors; nothing where it cut them all."""
+    failed = table.facts.failed_files
+    return f"{plural(len(failed), 'file')}: {table.facts.failed_words}" if failed else ""
 
 
 def no_chunks(table: ChunkTable) -> str:

@@ -49,10 +49,9 @@ def recommend_for(
     engine: Engine,
 ) -> Recommendation:
     """Return the recommendation for a folder, several folders, a dataset, or the embedded dataset."""
-    if limits.budget is not None and limits.price is None:
-        raise UsageError("a budget needs the price of a million tokens: give --price too")
     dataset = _dataset(source, annotations)
     raced = axis_of(CHUNKERS, candidates)
+    specs = tuple(dict.fromkeys(raced.specs))
     named = axis_of(CHUNKERS, [current] if current is not None else [])
     encoder = axis_of(ENCODERS, [embedder if embedder is not None else EMBEDDER])
     usual = WITHOUT if embedder is None else WITH_VECTORS
@@ -64,7 +63,7 @@ def recommend_for(
         {
             **given,
             **({"datasets": dataset.specs} if dataset.specs else {}),
-            "chunkers": tuple(dict.fromkeys([*raced.specs, *named.specs])) or ("cast",),
+            "chunkers": tuple(dict.fromkeys([*specs, *named.specs])) or ("cast",),
             "embedders": encoder.specs,
             "retrievers": searcher.specs,
             "measures": (given.get("headline", "naurc@4000tok"),),
@@ -79,9 +78,7 @@ def recommend_for(
     )
     helped = Help(make_executor(engine.name, engine.jobs), engine.progress or Progress(), engine.say)
     try:
-        return recommend(
-            session, raced.specs, limits=limits, current=named.specs[0] if named.specs else None, helped=helped
-        )
+        return recommend(session, specs, limits=limits, current=named.specs[0] if named.specs else None, helped=helped)
     finally:
         helped.executor.close()
 

@@ -109,12 +109,8 @@ def finalists_table(made: Recommendation) -> Table:
 
 
 def _risk(made: Recommendation, each: Finalist) -> str:
-    """Return what a finalist risks, if there are others; what would be rounded to nothing is not none."""
-    if len(made.finalists) == 1:
-        return "–"
-    shown = score(made.measure, each.final_risk)
-    least = at_most(made.measure, each.final_risk).partition(" ")[0]
-    return shown if shown == least else f"< {least}"
+    """Return what a finalist risks, if there are others."""
+    return at_most(made.measure, each.final_risk).partition(" ")[0] if len(made.finalists) > 1 else "–"
 
 
 def _final_data(made: Recommendation) -> list[dict[str, Any]]:

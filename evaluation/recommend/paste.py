@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -42,7 +43,7 @@ class Snippet(NamedTuple):
 def snippets(spec: str, code: Code) -> list[Snippet]:
     """Return what can be pasted for a chunker."""
     own = [
-        Snippet("command line", f"chunkbench chunk PATH --chunker {spec}"),
+        Snippet("command line", f"chunkbench chunk PATH --chunker {shlex.quote(spec)}"),
         Snippet("Python", f'import chunkbench as cb\n\nchunks = [each.text for each in cb.chunk("PATH", {spec!r})]'),
     ]
     try:
@@ -77,7 +78,8 @@ def _astchunk(chunker: Any, code: Code) -> Iterator[Snippet]:  # noqa: ANN401 - 
         "from astchunk import ASTChunkBuilder\n\n"
         f'builder = ASTChunkBuilder(max_chunk_size={chunker.size}, language="{language}", metadata_template="none")\n'
         f'chunks = [chunk["content"] for chunk in builder.chunkify(code{overlap})]',
-        "it prints syntax nodes again: whitespace may differ, and a string longer than the size loses its text",
+        "it prints syntax nodes again: whitespace may differ, and a string longer than the size loses its text, more "
+        "of them the smaller the size",
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal, NamedTuple
 
+from chunkers.errors import UsageError
 from evaluation.recommend.paste import Code
 from evaluation.statistics import Comparison, Interval
 
@@ -23,6 +25,16 @@ class Limits:
     """Of a million tokens to embed."""
     budget: float | None = None
     """What embedding all of the code once may cost, in the same currency."""
+
+    def __post_init__(self) -> None:
+        """Raise where a limit is none that anything could keep, or a budget has no price."""
+        for name in ("max_chunks", "max_index_mb", "price", "budget"):
+            value = getattr(self, name)
+            if value is not None and not (isfinite(value) and (value > 0 or (value == 0 and name == "price"))):
+                least = "a number, 0 or above" if name == "price" else "a number above 0"
+                raise UsageError(f"{name.replace('_', ' ')} must be {least}, not {value}")
+        if self.budget is not None and self.price is None:
+            raise UsageError("a budget needs a price: name what embedding a million tokens costs, too")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +77,8 @@ class CandidateRecord:
     behind: float | None = None
     """By how much its mean was below the rival's when it left."""
     rival: str = ""
+    uncut: str = ""
+    """How many files it failed on, and which, with the errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +100,14 @@ class Finalist:
     """Whether it scored the same as the recommended one on every query, and is another."""
 
 
+class Gain(NamedTuple):
+    """What is gained, with its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, slots=True)
 class Current:
     """The chunker in use, beside the recommended one."""
@@ -97,6 +119,16 @@ class Current:
     cost: Cost | None
     failed: str = ""
     """Why it could not be measured."""
+    uncut: str = ""
+    """How many files it failed on, and which, with the errors."""
+
+    @property
+    def gain(self) -> Gain | None:
+        """What changing to the recommended one gains, above zero where that is the better one."""
+        if self.change is None:
+            return None
+        difference, low, high = self.change.difference, self.change.low, self.change.high
+        return Gain(difference, low, high) if self.change.higher_is_better else Gain(-difference, -high, -low)
 
 
 class RoundFacts(NamedTuple):

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from evaluation.recommend.types import CandidateRecord, Cost, Fate, Finalist, Recommendation
+from evaluation.recommend.types import CandidateRecord, Cost, Current, Fate, Finalist, Gain, Recommendation
 from evaluation.report.cautions import DEFINITION_CHUNKERS
 from evaluation.report.formats import (
     at_most,
@@ -20,7 +20,7 @@ from evaluation.report.formats import (
     unit_words,
     with_unit,
 )
-from evaluation.statistics import MIN_REPOSITORIES, Comparison
+from evaluation.statistics import MIN_REPOSITORIES
 
 _NOT_RACED: tuple[tuple[Fate, str, str], ...] = (
     ("same chunks", "cuts this code exactly as another does", "cut this code exactly as another does"),
@@ -196,23 +196,23 @@ def _change(made: Recommendation) -> Iterator[str]:
         yield f"Your present chunker {current.spec} could not be measured: {current.failed}."
     elif current.spec == made.recommended:
         yield f"Your present chunker is the recommended one: {current.spec}."
-    elif current.change is None or current.cost is None:
+    elif current.change is None or current.gain is None or current.cost is None:
         yield f"Changing from {current.spec} changes nothing: it cuts this code exactly as {made.recommended} does."
     else:
-        yield _gain(made, current.spec, current.change, current.cost)
+        yield _gain(made, current, current.gain, current.cost, shown=current.change.shown)
+    if current.uncut and current.spec != made.recommended:
+        yield f"Caution: {current.spec} failed on {current.uncut}; with it nothing can be found there."
 
 
-def _gain(made: Recommendation, current: str, change: Comparison, cost: Cost) -> str:
-    low, high = (change.low, change.high) if change.higher_is_better else (-change.high, -change.low)
-    gain = change.difference if change.higher_is_better else -change.difference
-    said = "gains" if gain >= 0 else "loses"
-    bounds = (low, high) if gain >= 0 else (-high, -low)
-    amount = f"{score(made.measure, abs(gain))} {unit_words(made.measure)}".strip()
-    shown = "" if change.shown else "; that it makes a difference is not shown"
+def _gain(made: Recommendation, current: Current, gain: Gain, cost: Cost, *, shown: bool) -> str:
+    said = "gains" if gain.mean >= 0 else "loses"
+    bounds = (gain.low, gain.high) if gain.mean >= 0 else (-gain.high, -gain.low)
+    amount = f"{score(made.measure, abs(gain.mean))} {unit_words(made.measure)}".strip()
+    unsure = "" if shown else "; that it makes a difference is not shown"
     here, there = made.best.cost.chunks, cost.chunks
     chunks = "as many" if here == there else _fewer(here, there)
     interval = span(made.measure, *bounds)
-    return f"Changing from {current} {said} {amount} ({interval}{shown}) and needs {chunks} chunks."
+    return f"Changing from {current.spec} {said} {amount} ({interval}{unsure}) and needs {chunks} chunks."
 
 
 def _shape(made: Recommendation) -> Iterator[str]:
@@ -253,7 +253,7 @@ def _was(count: int) -> str:
 
 
 def _left_out(made: Recommendation) -> Iterator[str]:
-    """Say who did not race, or failed, and that the risk is not about them."""
+    """Say who did not race, or failed, and that the risk is not about them; and who failed on some files."""
     alone = len(_raced(made)) == 1
     for fate, words in _not_raced(made):
         if fate == "failed":
@@ -268,6 +268,10 @@ def _left_out(made: Recommendation) -> Iterator[str]:
             noun = "candidate" if count == "1" else "candidates"
             about = "; the risk is about the others" if fate == "over the limit" else ""
             yield f"{count} {noun} {verb} and did not race{about}."
+    said = {made.recommended, made.current.spec if made.current else ""}
+    if partly := [each for each in made.candidates if each.uncut and each.spec not in said]:
+        example = f"{partly[0].spec} on {partly[0].uncut}"
+        yield f"{plural(len(partly), 'other candidate')} failed on some files and found nothing there: {example}."
 
 
 def _fewer(here: int, there: int) -> str:

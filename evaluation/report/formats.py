@@ -100,10 +100,11 @@ def with_unit(measure: Measure | str, value: float) -> str:
 
 
 def at_most(measure: Measure | str, value: float) -> str:
-    """Return a bound with its unit; one that would be rounded to nothing is the least amount that can be shown."""
-    least = 10.0 ** -decimals(measure) / scale(measure)
-    rounds_away = value > 0 and not score(measure, value).strip("0.,")
-    return with_unit(measure, least if rounds_away else value)
+    """Return a bound with its unit, rounded up: nothing that is within the bound is above what is shown."""
+    digits = _digits(value) if measure_of(measure).unit == "number" else decimals(measure)
+    # What is a hair above a shown amount is that amount, computed another way.
+    steps = math.ceil(round(value * scale(measure) * 10**digits, 6))
+    return with_unit(measure, steps / 10**digits / scale(measure))
 
 
 def joined(names: Sequence[str], word: str = "and") -> str:

@@ -18,7 +18,12 @@ def weighted_mean(values: np.ndarray, clusters: Sequence[str], *, weight: Weight
     repositories = by_repository(np.asarray(values, dtype=np.float64)[None, :], clusters)
     if not repositories.counts[0]:
         return float("nan")
-    return float((repositories.weights(weight) * repositories.means).sum())
+    return _within((repositories.weights(weight) * repositories.means).sum(), np.asarray(values))
+
+
+def _within(mean: float, values: np.ndarray) -> float:
+    """Return the mean without the rounding that takes it beyond all of its values."""
+    return float(np.clip(mean, np.nanmin(values), np.nanmax(values)))
 
 
 def mean_interval(
@@ -44,10 +49,11 @@ def mean_interval(
     found = two_sided(group.evidence, span)
     repositories = by_repository(array[None, :], clusters)
     noted = caveats(group, 0, repositories=repositories, row=0, queries=len(array), span=span)
+    mean = _within(group.evidence.estimates[0], array)
     return Interval(
-        mean=float(group.evidence.estimates[0]),
-        low=float(found.low[0]),
-        high=float(found.high[0]),
+        mean=mean,
+        low=min(float(found.low[0]), mean),
+        high=max(float(found.high[0]), mean),
         method=group.method,
         n=scored,
         undefined=undefined,
