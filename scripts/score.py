@@ -15,6 +15,7 @@ import click
 
 from chunkers.errors import UsageError
 from chunkers.plain_text import csv_cell
+from scripts.report import TESTS
 
 if TYPE_CHECKING:
     from evaluation.trec_scoring import RunScores
@@ -36,6 +37,7 @@ _COMMA = re.compile(r",(?![^(]*\))")
     default="repository",
     help="What counts once in the mean of a span run.",
 )
+@click.option("--test", type=click.Choice(TESTS), help="The procedure by which several span runs are compared [t].")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a row of --spans and --views.")
 @click.option("--measure", "-m", "measures", multiple=True, metavar="M", help="A measure; may be given several times.")
 @click.option(
@@ -57,6 +59,7 @@ def command(
     views: tuple[str, ...],
     dataset: str | None,
     weight: Literal["repository", "query"],
+    test: Literal["t", "sign-flip"] | None,
     schema: bool,
     measures: tuple[str, ...],
     more: tuple[str, ...],
@@ -106,11 +109,14 @@ def command(
         from evaluation.experiment.span_results import score_span_files
         from scripts.score_spans import print_span_scores
 
-        scored = score_span_files([*spans, *views], dataset, asked or TEXT_MEASURES, limit=limit, weight=weight)
+        files = [*spans, *views]
+        scored = score_span_files(files, dataset, asked or TEXT_MEASURES, limit=limit, weight=weight, test=test or "t")
         print_span_scores(
             scored, show="json" if as_json else "csv" if as_csv else "table", per_query=per_query, quiet=quiet
         )
         return
+    if test is not None:
+        raise UsageError("--test is about runs that are compared: give several --spans and --dataset")
     if qrels is None or run is None:
         missing = "--qrels" if qrels is None else "--run"
         raise UsageError(f"{missing} is missing: give --qrels and --run, or --spans and --dataset")

@@ -16,8 +16,9 @@ from evaluation.report.tables import (
     comparison_table,
     csv_rows,
     group_mean,
+    group_table,
+    group_tables,
     health_table,
-    kind_table,
     published_table,
     ranking_table,
 )
@@ -99,13 +100,13 @@ def test_the_published_table_has_what_stands_behind_a_rank_and_chance() -> None:
 def test_kinds_have_the_means_of_their_queries() -> None:
     """Each repository counts once, as in the whole; queries without a kind are the others; one kind is no table."""
     view = _view()
-    assert kind_table(view) is None
+    assert group_table(view, "kind") is None
     queries = tuple(
         dataclasses.replace(query, kind=("comments", "", "commits")[k % 3 if k % 8 else 0])
         for k, query in enumerate(view.queries)
     )
     view = dataclasses.replace(view, queries=queries)
-    table = kind_table(view)
+    table = group_table(view, "kind")
     assert table is not None
     groups = {
         name: [k for k, q in enumerate(queries) if (q.kind or "other") == name]
@@ -121,9 +122,14 @@ def test_kinds_have_the_means_of_their_queries() -> None:
             assert record[name] == pytest.approx(mean)
             assert cell == _points(record[name])
             assert record[f"{name} queries"] == len(held)
-    bare = kind_table(with_cell(view, "a", scores={}))
+    bare = group_table(with_cell(view, "a", scores={}), "kind")
     assert bare is not None
     assert bare.rows[0][1:] == ["–"] * 3
+    assert [each.title for each in group_tables(view)] == [f"{HEADLINE} by kind of query"]
+    classes = tuple(dataclasses.replace(query, category=("api", "")[k % 2]) for k, query in enumerate(queries))
+    both = group_tables(dataclasses.replace(view, queries=classes))
+    assert [each.title for each in both] == [f"{HEADLINE} by {by} of query" for by in ("kind", "category")]
+    assert both[1].header == ["chunker", "api (32)", "other (32)"]
 
 
 def test_some_queries_are_summed_up_as_the_whole_is() -> None:

@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluation.report.costs import cost_table
+from evaluation.report.documents import markdown
 from evaluation.report.fitting import (
     Prose,
     Trimmed,
@@ -31,7 +32,9 @@ from evaluation.report.fitting import (
     wrapped,
 )
 from evaluation.report.formats import sparkline
-from evaluation.report.tables import kind_table
+from evaluation.report.latex import latex
+from evaluation.report.page import page
+from evaluation.report.tables import group_table
 from evaluation.report.terminal import _thinned, render_screen, render_table
 from evaluation.report.view import View, views
 from evaluation.results.comparisons import with_statistics
@@ -119,7 +122,7 @@ def test_the_kinds_of_queries_have_their_own_table() -> None:
     """One setting alone, and several side by side, as the table of text has them."""
     results = _run()
     (view,) = views(results)
-    wanted = kind_table(view)
+    wanted = group_table(view, "kind")
     assert wanted is not None
     title, (heads, *rows) = _tables(_printed(render_table(results)))[1]
     assert title == "by kind of query"
@@ -129,7 +132,7 @@ def test_the_kinds_of_queries_have_their_own_table() -> None:
     found = views(several)
     title, (heads, *rows) = _tables(_printed(render_table(several)))[1]
     assert title == "by kind of query (dense / bm25)"
-    tables = [kind_table(each) for each in found]
+    tables = [group_table(each, "kind") for each in found]
     for line in rows:
         name, *cells = _cells(line)
         for place, cell in enumerate(cells, start=1):
@@ -138,6 +141,21 @@ def test_the_kinds_of_queries_have_their_own_table() -> None:
     narrow = _tables(_printed(render_table(several), width=40))
     assert [title for title, _ in narrow].count("by kind of query (dense)") == 1
     assert [title for title, _ in narrow].count("by kind of query (bm25)") == 1
+
+
+def test_categories_of_queries_have_a_table_too() -> None:
+    """Beside that of kinds, in the terminal, in Markdown, in LaTeX and on the page; one category is no table."""
+    results = _run()
+    queries = [dataclasses.replace(query, category=("api", "")[k % 2]) for k, query in enumerate(results.queries)]
+    several = dataclasses.replace(results, queries=tuple(queries))
+    assert [title for title, _ in _tables(_printed(render_table(several)))][1:] == [
+        "by kind of query",
+        "by category of query",
+    ]
+    found = views(several)
+    for text in (markdown(several, found), latex(several, found), page(several)):
+        assert "by category of query" in text
+    assert "by category of query" not in _printed(render_table(results))
 
 
 def test_kinds_for_which_there_is_no_room_are_named() -> None:

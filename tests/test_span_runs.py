@@ -286,6 +286,32 @@ def test_views_of_an_agent_are_a_span_run_in_the_order_read(
         assert 0 < one.json["per_query"]["apple0"]["recall@4000tok"] < 1
 
 
+def test_runs_are_compared_by_the_test_that_is_named(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """Both by t or by flips; of TREC files there is nothing to compare."""
+    gold = tmp_path / "gold.jsonl"
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for file, lines in zip(files, (4, 40), strict=True):
+        asked = ("compare", repository, "--annotations", gold, "--chunker", f"fixed-lines:lines={lines}", "--quiet")
+        made = chunkbench(*asked, "--retriever", "bm25", "--out", tmp_path / f"{lines}", "--write-spans", file)
+        assert made.code == 0, made.err
+    named = [word for name, file in zip("ab", files, strict=True) for word in ("--spans", f"{name}={file}")]
+    asked = (
+        "score",
+        *named,
+        "--dataset",
+        f"annotations:path={gold},root={repository}",
+        "-m",
+        "naurc@4000tok",
+        "--json",
+    )
+    by_flips, by_t = chunkbench(*asked, "--test", "sign-flip").json, chunkbench(*asked, "--test", "t").json
+    assert by_t == chunkbench(*asked).json
+    methods = [{each["method"] for each in found["comparisons"]} for found in (by_flips, by_t)]
+    assert [("flips" in str(each)) for each in methods] == [True, False], methods
+    refused = chunkbench("score", "--qrels", "q", "--run", "r", "--test", "t")
+    assert (refused.code, "--test is about runs that are compared" in refused.err) == (2, True)
+
+
 def test_a_span_run_stands_beside_chunkers(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
     """One row in every setting, compared with every chunker; it may be the baseline; parts of a run merge."""
     run = write(tmp_path / "run.jsonl", [place(f"{word}0", file=f"{word}.py") for word in ("apple", "bolt", "drum")])

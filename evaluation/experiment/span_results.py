@@ -24,7 +24,7 @@ from evaluation.measures.measure import Measure
 from evaluation.measures.registry import parse_measure
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import Results
-from evaluation.statistics.types import Weight
+from evaluation.statistics.types import TestName, Weight
 from evaluation.tools.answers import check_order, read_place
 from evaluation.tools.asking import ToolError
 from evaluation.types import CellKey
@@ -67,6 +67,7 @@ def score_span_files(
     limit: int | None = None,
     seed: int = 0,
     weight: Weight = "repository",
+    test: TestName = "t",
 ) -> Results:
     """Return the scores, intervals and comparisons of every run of these files on one dataset.
 
@@ -83,7 +84,7 @@ def score_span_files(
     twice = next((name for name in names_seen if names_seen.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"two span runs are called {twice!r}: name one another way, as NAME=FILE")
-    scored = score_runs(runs, loaded, measures, limit=limit, seed=seed, weight=weight)
+    scored = score_runs(runs, loaded, measures, limit=limit, seed=seed, weight=weight, test=test)
     if not any(map(has_chance, measures)):
         return scored
     chance = stages.levels(session, dataset, WINDOWS).chance
@@ -118,10 +119,11 @@ def score_runs(
     limit: int | None = None,
     seed: int = 0,
     weight: Weight = "repository",
+    test: TestName = "t",
 ) -> Results:
     """Return the scores of runs that are in memory."""
     given = {"datasets": (loaded.spec,), "measures": tuple(each.name for each in measures), "seed": seed}
-    more = {"limit": limit, "weight": weight, "headline": _headline(measures)}
+    more = {"limit": limit, "weight": weight, "test": test, "headline": _headline(measures)}
     config = make_config({**given, **more})
     records = [
         span_record(

@@ -19,8 +19,8 @@ from evaluation.report.tables import (
     Table,
     comparison_table,
     csv_rows,
+    group_tables,
     health_table,
-    kind_table,
     published_table,
     ranking_table,
 )
@@ -63,7 +63,7 @@ def _summary(results: Results, views: list[View], *, folded: bool) -> str:
         parts += [f"**Verdict.** {_md(' '.join(sentences(view)))}", *(notes if len(views) == 1 else [])]
         if view.rows:
             parts += [_markdown_table(ranking_table(view)), _md(" ".join(legend(view)))]
-            parts += [_markdown_table(kinds)] if (kinds := kind_table(view)) is not None else []
+            parts += map(_markdown_table, group_tables(view))
             parts += list(_folded(view)) if folded else []
         if view.failed:
             parts += ["### Failed", *(f"- {_md(cell.key.chunker)}: {_md(cell.reason)}" for cell in view.failed)]

@@ -11,7 +11,7 @@ from evaluation.report.costs import cost_table
 from evaluation.report.formats import MINUS, is_share, measure_of, unit_words
 from evaluation.report.legend import mark_words
 from evaluation.report.overall import OVERALL_LEGEND, overall_table
-from evaluation.report.tables import Table, kind_table, published_table, ranking_table
+from evaluation.report.tables import Table, group_table, published_table, ranking_table
 from evaluation.report.view import MAY_BE_BEST, View
 from evaluation.results.types import Results
 
@@ -35,7 +35,8 @@ def latex(results: Results, views: Sequence[View], *, columns: int = 1) -> str:
     for place, view in enumerate((each for each in views if each.rows), start=1):
         found = {
             "ranking": ranking_table(view),
-            "kinds": kind_table(view),
+            "kinds": group_table(view, "kind"),
+            "categories": group_table(view, "category"),
             "published": published_table(view) if view.published else None,
             "cost": cost_table(view),
         }

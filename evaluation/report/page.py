@@ -33,7 +33,7 @@ from evaluation.report.sections import (
     group_panels,
     size_figure,
 )
-from evaluation.report.tables import comparison_table, health_table, kind_table, published_table, ranking_table
+from evaluation.report.tables import comparison_table, group_tables, health_table, published_table, ranking_table
 from evaluation.report.verdict import sentences
 from evaluation.report.view import View, chunker_marks, views
 from evaluation.results.document import config_json, environment_json
@@ -112,7 +112,7 @@ def _section(view: View, results: Results) -> dict[str, Any]:
         "facts": facts(view),
         "ranking": ranking_table(view),
         "legend": legend(view),
-        "kinds": kind_table(view),
+        "groups": group_tables(view),
         "cost": cost_table(view),
         "cost_legend": cost_legend(view),
         "figures": [*((title, figure) for title, figure in figures if figure is not None), *cost_figures(view)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from evaluation.report.formats import is_published, measure_of, number, p_value,
 from evaluation.report.view import Row, View
 from evaluation.statistics.intervals import weighted_mean
 from evaluation.statistics.types import plain
+
+Group = Literal["kind", "category"]
+"""What queries are grouped by: how they were made, and the class that a dataset gives them."""
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 @dataclass(frozen=True)
@@ -110,22 +114,28 @@ def published_table(view: View) -> Table:
     return Table("Published protocol: measures on chunk ids", header, rows, data)
 
 
-def kind_table(view: View) -> Table | None:
-    """Return the mean headline score of each chunker on each kind of query; None where there is one kind only."""
-    counts = Counter(query.kind or "other" for query in view.queries)
+def group_tables(view: View) -> list[Table]:
+    """Return the tables by kind and by category of query, where there are several."""
+    return [table for by in GROUPS if (table := group_table(view, by)) is not None]
+
+
+def group_table(view: View, by: Group) -> Table | None:
+    """Return the mean headline score of each chunker on each group of queries; None where there is one group only."""
+    labels = [getattr(query, by) or "other" for query in view.queries]
+    counts = Counter(labels)
     if len(counts) < 2:
         return None
-    kinds = np.array([query.kind or "other" for query in view.queries])
+    groups = np.array(labels)
     clusters = np.array([query.cluster for query in view.queries])
     rows, data = [], []
     for row in view.rows:
-        values = row.cell.scores.get(view.headline, np.full(len(kinds), np.nan))
-        means = {kind: group_mean(view, values[kinds == kind], clusters[kinds == kind]) for kind in counts}
+        values = row.cell.scores.get(view.headline, np.full(len(groups), np.nan))
+        means = {name: group_mean(view, values[groups == name], clusters[groups == name]) for name in counts}
         rows.append([row.chunker, *(score(view.headline, mean) for mean in means.values())])
-        asked = {f"{kind} queries": count for kind, count in counts.items()}
+        asked = {f"{name} queries": count for name, count in counts.items()}
         data.append({"chunker": row.chunker, "measure": view.headline, **means, **asked})
-    header = ["chunker", *(f"{kind} ({count:,})" for kind, count in counts.items())]
-    return Table(f"{view.headline} by kind of query", header, rows, data)
+    header = ["chunker", *(f"{name} ({count:,})" for name, count in counts.items())]
+    return Table(f"{view.headline} by {by} of query", header, rows, data)
 
 
 def group_mean(view: View, values: np.ndarray, clusters: np.ndarray) -> float | None:

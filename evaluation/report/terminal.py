@@ -14,8 +14,8 @@ from evaluation.report.legend import column_legend, legend, mark_words
 from evaluation.report.opening import answer, fact_lines, opening
 from evaluation.report.other_axes import axis_sentences
 from evaluation.report.overall import marks_beside_others, marks_legend
+from evaluation.report.tables import GROUPS, Group, group_table
 from evaluation.report.tables import Table as TextTable
-from evaluation.report.tables import kind_table
 from evaluation.report.verdict import axes_alone, where
 from evaluation.report.view import STAR, Row, View, views
 from evaluation.results.types import Results
@@ -57,7 +57,7 @@ class Screen:
             elif view.rows:
                 yield from _of_one_setting(view) if self._wide and self._words and len(found) > 1 else ()
                 yield from _measures(view, self._results, width=width, wide=self._wide)
-                yield from _by_kind([view], width)
+                yield from _by_group([view], width)
                 yield from _costs(view, width) if self._wide else ()
             yield from _broken(view)
             last = group is None or view is group[-1]
@@ -127,7 +127,7 @@ def _together(found: Sequence[View]) -> dict[str, list[View]]:
 def _matrices(group: Sequence[View], results: Results, width: int) -> Iterator[RenderableType]:
     """Yield the headline of every chunker in every setting of one dataset, in as many tables as the width asks for."""
     yield from in_pieces(group, lambda some: _matrix(group, results, some), width)
-    yield from _by_kind(group, width)
+    yield from _by_group(group, width)
 
 
 def _matrix(group: Sequence[View], results: Results, some: Sequence[View]) -> Table:
@@ -164,32 +164,41 @@ def _beside_others(row: Row | None, headline: str, mark: str) -> Text:
     return Text(words, style="bold green" if best else "")
 
 
-def _by_kind(group: Sequence[View], width: int) -> Iterator[RenderableType]:
-    """Yield the headline by kind of query, settings side by side where they fit; nothing where there is one kind."""
-    found = [(view, kinds) for view in group if (kinds := kind_table(view)) is not None]
-    if not found:
-        return
+def _by_group(views: Sequence[View], width: int) -> Iterator[RenderableType]:
+    """Yield the headline by kind and by category of query, settings side by side where they fit.
+
+    Nothing where there is one group.
+    """
+    for by in GROUPS:
+        found = [(view, groups) for view in views if (groups := group_table(view, by)) is not None]
+        if found:
+            yield from _fitted(views, found, by, width)
+
+
+def _fitted(
+    views: Sequence[View], found: Sequence[tuple[View, TextTable]], by: Group, width: int
+) -> Iterator[RenderableType]:
     names = found[0][1].header[1:]
-    together = _kinds(group, found, names)
+    together = _groups(views, found, by, names)
     if width_of(together) <= width:
         yield together
         return
     for one in found:
-        kept = that_fit(names, lambda some, one=one: _kinds(group, [one], some), width)  # type: ignore[misc] # bound now
+        kept = that_fit(names, lambda some, one=one: _groups(views, [one], by, some), width)  # type: ignore[misc] # bound now
         if kept:
-            yield _kinds(group, [one], kept)
+            yield _groups(views, [one], by, kept)
         yield from _left_out(names, kept)
 
 
-def _kinds(group: Sequence[View], found: Sequence[tuple[View, TextTable]], names: Sequence[str]) -> Table:
+def _groups(views: Sequence[View], found: Sequence[tuple[View, TextTable]], by: Group, names: Sequence[str]) -> Table:
     from rich.text import Text
 
     settings = " / ".join(view.setting.retriever for view, _ in found)
-    table = new_table(f"by kind of query ({settings})" if len(group) > 1 else "by kind of query")
+    table = new_table(f"by {by} of query ({settings})" if len(views) > 1 else f"by {by} of query")
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    values = [{row[0]: dict(zip(kinds.header, row, strict=True)) for row in kinds.rows} for _, kinds in found]
-    for chunker in sorted({name for each in values for name in each}, key=lambda name: _rank(group, name)):
+    values = [{row[0]: dict(zip(groups.header, row, strict=True)) for row in groups.rows} for _, groups in found]
+    for chunker in sorted({name for each in values for name in each}, key=lambda name: _rank(views, name)):
         cells = (" / ".join(each.get(chunker, {}).get(name, "–") for each in values) for name in names)
         table.add_row(name_lines(chunker, _LONGEST_NAME), *map(Text, cells))
     return table
