@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+from evaluation.report.formats import number
 from scripts.check.recommend_worlds import MARGIN, WORLDS, Played, World, play
 
 _WITHIN = 0.95
@@ -129,7 +130,9 @@ def regret(*, paths: tuple[Path, ...], datasets: tuple[str, ...], as_json: bool,
     Race and grid have an empty cache each, so that their times can be compared.
     """
     rows = []
-    sources: list[Path | str] = [*paths, *datasets]
+    sources: list[Path | str] = [*datasets, *paths]
+    if not as_json:
+        click.echo(_REGRET)
     for source in sources:
         row = _regret(source, options)
         rows.append(row)
@@ -167,7 +170,7 @@ def _regret(source: Path | str, options: dict[str, Any]) -> dict[str, Any]:
     rows = [grid.names.index(name) for name in dict.fromkeys((best, made.recommended))]
     pair = compare_pairs(grid.scores[rows], grid.clusters, names=[grid.names[k] for k in rows])
     return {
-        "source": str(source),
+        "source": source.name if isinstance(source, Path) else source,
         "retriever": options["retriever"],
         "candidates": len(raced),
         "queries": len(grid.clusters),
@@ -216,15 +219,18 @@ def _grid(dataset: str, specs: list[str], options: dict[str, Any]) -> _Grid:
         return _Grid(list(specs), scores, clusters, time.perf_counter() - started)
 
 
+_REGRET = (
+    "| data | queries | searched by | recommended | place | points lost | stated risk | texts | time |\n"
+    "|---|---:|---|---|---:|---:|---:|---:|---:|"
+)
+
+
 def _regret_text(row: dict[str, Any]) -> str:
+    interval = f" ({number(row['low'])} … {number(row['high'])})" if row["place"] > 1 else ""
     return (
-        f"{row['source']} ({row['retriever']}; {row['queries']} queries, {row['repositories']} repositories, "
-        f"{row['candidates']} candidates)\n"
-        f"  recommended {row['recommended']}, place {row['place']} of the grid; best {row['best_of_grid']}\n"
-        f"  loss {row['loss']:.1f} points ({row['low']:.1f} … {row['high']:.1f}); stated risk {row['risk']:.1f}, "
-        f"among finalists {row['final_risk']:.1f}\n"
-        f"  texts {row['texts']:.0%}; time {row['seconds'] / row['grid_seconds']:.0%} "
-        f"({row['seconds']:.0f} s against {row['grid_seconds']:.0f} s)"
+        f"| {row['source']} | {row['queries']:,} | {row['retriever']} | `{row['recommended']}` | {row['place']} of "
+        f"{row['candidates']} | {row['loss']:.1f}{interval} | {row['risk']:.1f} | {row['texts']:.0%} | "
+        f"{row['seconds'] / row['grid_seconds']:.0%} |"
     )
 
 
