@@ -99,12 +99,12 @@ def posting_shard(counts: WordCounts) -> PostingShard:
 
 def build_postings(texts: Iterable[str], *, k1: float, b: float) -> Postings:
     """Return the postings of texts by Lucene's BM25; they are read once, and few are held."""
-    room = _Room()
+    memory = _BoundedMemory()
     counted: list[PostingShard] = []
     parts: list[Frequencies] = []
     for counts in _counted(texts):
         parts.append(frequencies_of(counts))
-        counted.append(room.keep(posting_shard(counts)))
+        counted.append(memory.keep(posting_shard(counts)))
     numbers: dict[str, int] = {}
     for word in itertools.chain.from_iterable(part.words for part in parts):
         numbers.setdefault(word, len(numbers))
@@ -129,7 +129,7 @@ def _spread(part: Frequencies, numbers: Mapping[str, int]) -> Frequencies:
     return part._replace(words=tuple(numbers), holding=holding)
 
 
-class _Room:
+class _BoundedMemory:
     """Keeps shards in memory up to a bound, and those beyond it in files that go with them."""
 
     def __init__(self) -> None:

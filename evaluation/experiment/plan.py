@@ -15,6 +15,7 @@ from evaluation.experiment.executors import Executor, Serial
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.run import make_chunks
 from evaluation.experiment.session import Session
+from evaluation.flat import flat
 from evaluation.types import CellKey
 from indexing.embedding_cache import text_key
 
@@ -98,8 +99,8 @@ def explain(session: Session, cell: CellKey) -> Iterator[str]:
         if session.store.has(key):
             yield f"{stage}: cached"
             continue
-        wanted = dict(_flat(key.inputs))
-        known = [dict(_flat(entry.inputs)) for entry in session.store.entries(stage)]
+        wanted = flat(key.inputs)
+        known = [flat(entry.inputs) for entry in session.store.entries(stage)]
         if not known:
             yield f"{stage}: will run; nothing of this kind is in the store"
             continue
@@ -123,11 +124,3 @@ def _differences(wanted: Mapping[str, Any], other: Mapping[str, Any]) -> dict[st
     return {
         name: (other.get(name), wanted.get(name)) for name in names if str(other.get(name)) != str(wanted.get(name))
     }
-
-
-def _flat(value: object, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _flat(inner, f"{prefix}.{key}" if prefix else str(key))
-    else:
-        yield prefix, list(value) if isinstance(value, tuple) else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from evaluation.flat import flat
 from evaluation.history.record import CellOrigin, RunRecord
 from evaluation.results.document import environment_json
 from evaluation.types import CellKey
@@ -93,7 +94,7 @@ def _nearest(key: CellKey, known: Mapping[CellKey, CellOrigin]) -> Match:
 
 def differences(now: CellOrigin, before: CellOrigin) -> list[Difference]:
     """Return the inputs of a cell that changed; the corpus, its queries and its annotations are expected to."""
-    new, old = dict(_flat(now.stages)), dict(_flat(before.stages))
+    new, old = _texts(now.stages), _texts(before.stages)
     found = []
     for path in sorted(new.keys() | old.keys()):
         if new.get(path) == old.get(path):
@@ -114,18 +115,14 @@ def _name(kind: str, rest: str, key: CellKey) -> str:
 
 def _dataset_differences(dataset: str, now: RunRecord, before: RunRecord) -> Iterator[Difference]:
     """Yield what changed in how a dataset is made; that its files moved on is no such change."""
-    new, old = (dict(_flat(run.sources.get(dataset, {}).get("loader", {}))) for run in (now, before))
+    new, old = (_texts(run.sources.get(dataset, {}).get("loader", {})) for run in (now, before))
     for name in sorted(new.keys() | old.keys()):
         if name != "code" and new.get(name) != old.get(name):
             yield Difference("dataset", f"{dataset} {name}", old.get(name, ""), new.get(name, ""), True)
 
 
-def _flat(value: object, prefix: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _flat(inner, f"{prefix}.{key}" if prefix else str(key))
-    else:
-        yield prefix, str(value)
+def _texts(value: object) -> dict[str, str]:
+    return {path: str(each) for path, each in flat(value).items()}
 
 
 def all_differences(now: RunRecord, before: RunRecord) -> list[Difference]:
@@ -147,7 +144,7 @@ def all_differences(now: RunRecord, before: RunRecord) -> list[Difference]:
 
 
 def _package_differences(now: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[Difference]:
-    new, old = dict(_flat(now)), dict(_flat(before))
+    new, old = _texts(now), _texts(before)
     # Those of the stages are named with their meaning already.
     told = ("tree-sitter", "tree-sitter-language-pack", "tiktoken", "faiss-cpu", "bm25s")
     for name in sorted(new.keys() | old.keys()):

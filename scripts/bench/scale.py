@@ -46,6 +46,8 @@ EMBEDDER = "random"
 """As wide as the default model; words hashed into vectors would tie by the thousand, which a model's do not."""
 PARTS = 16
 """Files of a first round, four times."""
+_MOST_MB = 2000
+"""What a process may hold."""
 ROUNDS = 3
 """Of which the shortest counts, since others may use the machine."""
 _DEFINITION = re.compile(rb"^ *(?:async )?def ([a-z]+_[a-z_]+[a-z])\(", re.MULTILINE)
@@ -313,6 +315,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if found["sizes"]:
         yield from _table(found["sizes"])
         yield ""
+        yield from _carried_on(found["sizes"])
     yield f"Seconds are of the processor. Walking the tree took {found['walk_seconds']:.1f} s."
     for name, both in found["two_workers"].items():
         yield f"Two workers on {name}: {both['one']:.1f} s → {both['two']:.1f} s, {both['ratio']:.2f} times one."
@@ -322,6 +325,24 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
                 f"{both['path_two']:.1f} s, {both['path_ratio']:.2f} times."
             )
     yield f"Load of the machine at the end: {found['load']:.1f} on {len(os.sched_getaffinity(0))} processors."
+
+
+def _carried_on(sizes: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield what more chunks would take: time and store in proportion, memory by its growth from 1× to 4×."""
+    first, last = sizes[0], sizes[-1]
+    seconds = sum(spent for name, spent in last["seconds"].items() if name != "wall") / last["chunks"]
+    stored = last["stored_mb"] / last["chunks"]
+    peak, growth = (max(row["peak_mb"].values()) for row in (last, first))
+    growth = (peak - growth) / (last["chunks"] - first["chunks"])
+    for chunks, name in ((10**7, "10⁷"), (10**9, "10⁹")):
+        most = peak + growth * (chunks - last["chunks"])
+        yield (
+            f"Carried on to {name} chunks: {chunks * seconds / 3600:,.1f} hours of one core, "
+            f"{chunks * stored / 1e3:,.0f} GB of store, a peak of {most / 1e3:,.1f} GB."
+        )
+    if growth > 0:
+        within = (last["chunks"] + (_MOST_MB - peak) / growth) / 1e6
+        yield f"The peak grows by {1e6 * growth:,.0f} bytes a chunk and passes 2 GB at {within:,.1f} × 10⁶ chunks."
 
 
 def _table(sizes: Sequence[dict[str, Any]]) -> Iterator[str]:
