@@ -79,8 +79,11 @@ def _expanded(source: SourceFile, pieces: Sequence[Piece], levels: Sequence[Leve
 
 
 def _overlapping(pieces: list[Piece], atoms: list[int], overlap: int) -> list[Piece]:
-    """Return each piece with the last nodes of the piece before it and the first nodes of the one after it."""
-    widened = []
+    """Return each piece with the last nodes of the piece before it and the first nodes of the one after it.
+
+    Of two pieces that hold the same then, as the halves of a file do that reach to both its ends, the first remains.
+    """
+    widened: list[Piece] = []
     for index, piece in enumerate(pieces):
         start, end = piece.start, piece.end
         if index > 0:
@@ -89,5 +92,6 @@ def _overlapping(pieces: list[Piece], atoms: list[int], overlap: int) -> list[Pi
         if index + 1 < len(pieces):
             last = bisect_left(atoms, end) + overlap
             end = min(atoms[last] if last < len(atoms) else pieces[-1].end, pieces[index + 1].end)
-        widened.append(piece._replace(start=start, end=end))
+        if not widened or widened[-1][:2] != (start, end):
+            widened.append(piece._replace(start=start, end=end))
     return widened

@@ -66,16 +66,19 @@ class Folder:
     """Path → what the walk saw there."""
 
     def files(self) -> Iterator[SourceFile]:
-        """Yield the files in path order."""
-        return map(self._read, self.paths)
+        """Yield the files in path order; raise where one has gone."""
+        return map(self._there, self.paths)
 
     def facts(self) -> Sequence[FileFacts]:
         """Return the files in path order as they were when they were first looked at."""
         return self._facts
 
     def read(self, path: str) -> SourceFile | None:
-        """Return one file, or None where the walk did not keep it."""
-        return self._read(path) if path in self._known else None
+        """Return one file, or None where the walk did not keep it or it has gone since."""
+        try:
+            return self._read(path) if path in self._known else None
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def only(self, paths: Sequence[str]) -> Folder:
         """Return the folder with some of its files, without what was seen of them."""
@@ -101,6 +104,12 @@ class Folder:
     @functools.cached_property
     def _known(self) -> frozenset[str]:
         return frozenset(self.paths)
+
+    def _there(self, path: str) -> SourceFile:
+        source = self.read(path)
+        if source is None:
+            raise UsageError(f"{self.name}/{path} has gone since its folder was walked: run again")
+        return source
 
     def _read(self, path: str) -> SourceFile:
         data = _content(f"{self.root}/{path}")

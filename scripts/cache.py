@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
+import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,15 @@ class _Kept(NamedTuple):
 
     vectors: Path
     stages: Store | None = None
+
+
+class _Gone(NamedTuple):
+    """What is dropped beside vectors."""
+
+    results: Sequence[Path]
+    unfinished: Sequence[Path]
+    """What is no result: written by nobody any more, or by a run that the user does not want to keep."""
+    records: Pruned
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -63,7 +72,7 @@ def command(ctx: click.Context, folder: Path | None, *, as_json: bool) -> None:
 @_AS_JSON
 @click.pass_obj
 def show(kept: _Kept, *, as_json: bool) -> None:
-    """Show size and hit rate of each embedder's part, and the size of each stage's results."""
+    """Show size and hit rate of each embedder's part, the size of each stage's results, and what is unfinished."""
     from indexing.cache_upkeep import groups
 
     folder, stages = kept
@@ -72,11 +81,13 @@ def show(kept: _Kept, *, as_json: bool) -> None:
     for entry in stages.folders() if stages else ():
         # What is kept per file has a folder for each chunker, say, behind the name of the stage.
         made.setdefault(entry.parent.name.partition("-")[0], []).append(entry)
+    unfinished = _unfinished(stages)
     if as_json:
         rows = [{**dataclasses.asdict(group), "hit_rate": group.hit_rate} for group in found]
         results = [{"stage": name, "entries": len(each), "bytes": _bytes(each)} for name, each in made.items()]
         size = sum(group.bytes for group in found)
-        _print_json({"folder": str(folder), "parts": rows, "bytes": size, "stages": results})
+        left = {"entries": len(unfinished), "bytes": _bytes(unfinished)}
+        _print_json({"folder": str(folder), "parts": rows, "bytes": size, "stages": results, "unfinished": left})
         return
     print(f"{folder}: {sum(group.vectors for group in found):,} vectors, {_size(sum(group.bytes for group in found))}")
     for group in found:
@@ -86,6 +97,9 @@ def show(kept: _Kept, *, as_json: bool) -> None:
         print(f"{stages.root}: {sum(map(len, made.values())):,} results of stages")
         for name, each in made.items():
             print(f"  {name}  {len(each):,}  {_size(_bytes(each))}")
+    if stages and unfinished:
+        left_bytes = _size(_bytes(unfinished))
+        print(f"{stages.root}: {len(unfinished):,} unfinished, under way or left by a kill, {left_bytes}")
 
 
 @command.command()
@@ -101,8 +115,8 @@ def verify(ctx: click.Context, kept: _Kept, *, repair: bool, as_json: bool) -> N
     found = check(folder, repair=repair)
     damaged = [row for row in found if row.damaged]
     spoiled = stages.damaged() if stages else []
-    if repair:
-        _drop(spoiled)
+    if repair and stages:
+        _drop(stages, spoiled)
     if as_json:
         shards, results = [dataclasses.asdict(row) for row in found], [str(entry) for entry in spoiled]
         _print_json({"folder": str(folder), "shards": shards, "damaged_results": results, "repaired": repair})
@@ -121,14 +135,19 @@ def verify(ctx: click.Context, kept: _Kept, *, repair: bool, as_json: bool) -> N
 @_AS_JSON
 @click.pass_obj
 def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
-    """Drop the parts, results and records of files that nobody used for some days, and rows that are stored twice."""
+    """Drop the parts, results and records of files that nobody used for some days, and rows that are stored twice.
+
+    What killed runs have left goes too; what may still be written, for the first day, stays.
+    """
     from evaluation.experiment.pack_upkeep import NO_RECORDS, prune_records
     from indexing.cache_upkeep import prune as drop
 
     since = int(time.time() - days * _DAY)
     unused = [entry for entry in (kept.stages.folders() if kept.stages else ()) if entry.stat().st_mtime < since]
     records = prune_records(kept.stages, unused_since=since) if kept.stages else NO_RECORDS
-    _drop_and_tell(drop(kept.vectors, unused_since=since), unused, records, as_json=as_json)
+    left = [*kept.stages.abandoned(untouched_since=since), *kept.stages.spoiled()] if kept.stages else []
+    vectors = drop(kept.vectors, unused_since=since)
+    _drop_and_tell(kept, vectors, _Gone(unused, left, records), as_json=as_json)
 
 
 @command.command()
@@ -136,35 +155,54 @@ def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
 @_AS_JSON
 @click.pass_obj
 def clear(kept: _Kept, *, encoder: str | None, as_json: bool) -> None:
-    """Forget the vectors of one part; or all of them, and all results of stages."""
+    """Forget the vectors of one part; or all of them, and all results of stages, finished or not."""
     from evaluation.experiment.pack_upkeep import NO_RECORDS
     from indexing.cache_upkeep import clear as forget
 
-    results = kept.stages.folders() if kept.stages and encoder is None else []
-    _drop_and_tell(forget(kept.vectors, encoder=encoder), results, NO_RECORDS, as_json=as_json)
+    stages = kept.stages if encoder is None else None
+    gone = _Gone(stages.folders() if stages else [], _unfinished(stages), NO_RECORDS)
+    _drop_and_tell(kept, forget(kept.vectors, encoder=encoder), gone, as_json=as_json)
+    if stages:
+        stages.tidy()
 
 
-def _drop_and_tell(freed: Any, results: list[Path], records: Pruned, *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
+def _drop_and_tell(kept: _Kept, freed: Any, gone: _Gone, *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
     """Drop the results of stages, and say what has gone with the vectors and the records of files."""
-    size = freed.bytes + _bytes(results) + records.bytes
-    _drop(results)
+    results, unfinished, (records, record_bytes) = gone
+    size = freed.bytes + _bytes([*results, *unfinished]) + record_bytes
+    if kept.stages:
+        _drop(kept.stages, [*results, *unfinished])
     if as_json:
-        told = {"vectors": freed.vectors, "results": len(results), "records": records.records, "bytes": size}
-        _print_json(told)
+        told = {"vectors": freed.vectors, "results": len(results), "unfinished": len(unfinished), "records": records}
+        _print_json({**told, "bytes": size})
     else:
+        left = f", {len(unfinished):,} unfinished" if unfinished else ""
         print(
-            f"dropped {freed.vectors:,} vectors, {len(results):,} results of stages and {records.records:,} records of "
+            f"dropped {freed.vectors:,} vectors, {len(results):,} results of stages{left} and {records:,} records of "
             f"files, {_size(size)}"
         )
 
 
-def _drop(entries: Iterable[Path]) -> None:
+def _unfinished(stages: Store | None) -> list[Path]:
+    """Return what is no result of a stage: what is being written, and what kills have left."""
+    return [*stages.drafts(), *stages.spoiled()] if stages else []
+
+
+def _drop(stages: Store, entries: Iterable[Path]) -> None:
     for entry in entries:
-        shutil.rmtree(entry, ignore_errors=True)
+        stages.remove(entry)
 
 
 def _bytes(entries: Iterable[Path]) -> int:
-    return sum(file.stat().st_size for entry in entries for file in entry.iterdir())
+    """Return the bytes of all files in these folders; what another process has just removed has none."""
+    return sum(_file_bytes(folder, name) for entry in entries for folder, _, names in os.walk(entry) for name in names)
+
+
+def _file_bytes(folder: str, name: str) -> int:
+    try:
+        return os.lstat(f"{folder}/{name}").st_size
+    except OSError:
+        return 0
 
 
 def _print_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON can hold

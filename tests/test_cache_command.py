@@ -166,6 +166,80 @@ def test_results_of_stages_are_shown_checked_and_dropped(home: Path) -> None:
     assert store.folders() == []
 
 
+@pytest.fixture
+def killed(home: Path) -> Path:
+    """Return the stages of the cache: a result, two drafts of which one is old, and a folder without its manifest."""
+    store = Store(home / "stages")
+    for number in range(2):
+        store.put(StageKey("chunk", {"n": number}), lambda folder: _fill(folder / "value.txt", "seven"))
+    (store.folders()[1] / "manifest.json").unlink()
+    for days in (0, 40):
+        draft = store.draft("dataset")
+        _fill(draft / "0", "x" * 1_000)
+        for path in (draft / "0", draft):
+            os.utime(path, (time.time() - days * 86_400,) * 2)
+    return store.root
+
+
+def _fill(file: Path, text: str) -> None:
+    file.write_text(text)
+
+
+def test_what_kills_have_left_is_shown(home: Path, killed: Path) -> None:
+    """Drafts and folders without a manifest are counted apart from results, with their bytes."""
+    assert _json(home)["unfinished"] == {"entries": 3, "bytes": 2_005}
+    assert f"{killed}: 3 unfinished, under way or left by a kill, 2.0 kB" in _run(home).stdout
+    _run(home, "clear")
+    assert _json(home)["unfinished"] == {"entries": 0, "bytes": 0}
+    assert "unfinished" not in _run(home).stdout
+
+
+def test_prune_drops_what_kills_have_left_and_nothing_that_a_run_may_be_writing(home: Path, killed: Path) -> None:
+    """An old draft and a folder without a manifest go; a draft of the last day stays, whatever the limit."""
+    assert _json(home, "prune", "--days", "41")["unfinished"] == 1
+    found = _json(home, "prune", "--days", "0")
+    assert (found["unfinished"], found["results"]) == (1, 1)
+    assert [path.name for path in sorted(killed.rglob("*")) if path.is_file()] == ["0"]
+    assert _json(home, "prune", "--days", "0")["unfinished"] == 0
+
+
+def test_clear_leaves_nothing_of_the_stages(home: Path, killed: Path) -> None:
+    """Not even what a run was writing a moment ago; one part of the vectors is cleared alone."""
+    before = sorted(killed.rglob("*"))
+    part = _json(home)["parts"][0]["name"]
+    assert _json(home, "clear", "--encoder", part)["unfinished"] == 0
+    assert sorted(killed.rglob("*")) == before
+    done = _run(home, "clear")
+    assert "1 results of stages, 3 unfinished and 0 records of files" in done.stdout
+    assert list(killed.iterdir()) == []
+
+
+def test_verify_names_a_folder_without_its_manifest(home: Path, killed: Path) -> None:
+    """It is damaged, and a repair drops it."""
+    (spoiled,) = (path.parent for path in killed.glob("chunk/*/value.txt") if len(list(path.parent.iterdir())) == 1)
+    done = _run(home, "verify")
+    assert (done.returncode, f"{spoiled}: damaged" in done.stdout) == (1, True)
+    assert _json(home, "verify", "--repair")["damaged_results"] == [str(spoiled)]
+    assert not spoiled.exists()
+    assert _run(home, "verify").returncode == 0
+
+
+def test_dropping_frees_an_entry_at_once(home: Path, killed: Path) -> None:
+    """A kill in the middle leaves an old draft and no half entry: all of an entry moves before any of it goes."""
+    script = (
+        "import shutil, sys; from scripts.cache import command\n"
+        "shutil.rmtree = lambda *_, **__: sys.exit(9)\n"
+        "command(sys.argv[1:], standalone_mode=False)"
+    )
+    killing = [sys.executable, "-c", script, "prune", "--days", "0"]
+    for entry in killed.glob("chunk/*"):
+        os.utime(entry, (1_000, 1_000))
+    assert subprocess.run(killing, cwd=ROOT, env={**os.environ, "CHUNKBENCH_CACHE": str(home)}, check=False).returncode
+    places = [path for path in killed.glob("chunk/*") if not path.name.startswith(".")]
+    assert all(not (path / "manifest.json").exists() for path in places)
+    assert [path.name for path in sorted(killed.glob("chunk/.draft-*/*"))] == ["manifest.json", "value.txt"]
+
+
 def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
     """It is not an empty cache."""
     (tmp_path / "file").write_text("")

@@ -90,6 +90,41 @@ def test_every_language_keeps_the_contract(spec: str, source: SourceFile) -> Non
     assert check(chunker_of(spec), source)
 
 
+OVERLAPS = {
+    "fixed-lines": ("lines=4,overlap=3", "lines=200,overlap=199", "lines=9,overlap=5,offset=3"),
+    "fixed-tokens": ("tokens=20,overlap=13", "tokens=300,overlap=293", "tokens=40,overlap=20,offset=19"),
+    "sliding-window": ("window=4,step=1", "window=200,step=1", "window=9,step=5,offset=4"),
+    "cast": ("size=150,overlap=1", "size=150,overlap=20", "size=400,overlap=1000,expansion=true"),
+    "code-chunk": ("size=150,overlap=1000",),
+    "langchain": ("size=200,overlap=150",),
+    "astchunk": ("size=200,overlap=20",),
+}
+"""Name → parameters with which chunks hold much of their neighbours."""
+SHORTENED = [
+    SourceFile(source.path, source.data[: int(len(source.data) * share)], source.language)
+    for source in FIXTURES
+    for share in (0.1, 0.2, 0.4, 1)
+]
+
+
+def test_every_chunker_that_overlaps_is_asked_for_a_large_overlap() -> None:
+    """Whatever has a parameter for it is in the list."""
+    listed = {each.name: {parameter.name for parameter in each.parameters} for each in CHUNKERS.listed()}
+    assert {name for name in (*OWN, *PEERS) if listed[name] & {"overlap", "step"}} <= OVERLAPS.keys()
+
+
+@pytest.mark.parametrize("name", [*OWN, *PEERS])
+def test_no_two_chunks_of_a_file_have_one_span(name: str) -> None:
+    """Also where the chunks of a short file reach to both its ends; no later chunk ends before an earlier one."""
+    for spec in (name, *(f"{name}:{parameters}" for parameters in OVERLAPS.get(name, ()))):
+        for source in SHORTENED:
+            pieces = chunker_of(spec).split(source)
+            spans = [piece[:2] for piece in pieces]
+            assert spans == sorted(set(spans)), (spec, source.path)
+            assert [end for _, end in spans] == sorted(end for _, end in spans), (spec, source.path)
+            assert len({chunk.id for chunk in chunk_file(chunker_of(spec), source)}) == len(pieces)
+
+
 _BREAKING = st.sampled_from(
     [
         b"\n",

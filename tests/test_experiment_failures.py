@@ -57,6 +57,24 @@ class Choosy(FixedLines):
 """
 
 
+DELETES = """
+from dataclasses import dataclass
+from pathlib import Path
+
+from chunkers.fixed_lines import FixedLines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tidy(FixedLines):
+    root: str = ""
+
+    def split(self, source):
+        if source.path == "apple.py":
+            Path(self.root, "bolt.py").unlink(missing_ok=True)
+        return super().split(source)
+"""
+
+
 @pytest.fixture
 def third_party(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Install a distribution whose chunker and embedder always raise."""
@@ -131,6 +149,16 @@ def test_a_chunker_that_raises_on_one_file_is_scored_and_the_file_is_named(
     again = chunkbench("report", out)
     assert again.code == 0, again.err
     assert (out / "report.html").read_bytes() == page
+
+
+def test_a_file_that_is_deleted_during_a_run_is_named(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """The cell's reason says which one, and what to do."""
+    (tmp_path / "tidy.py").write_text(DELETES)
+    chunker = f"{tmp_path / 'tidy.py'}:Tidy,lines=5,root={repository}"
+    ran = chunkbench(*compare(repository, tmp_path / "out"), "--embedder", "hashing", "--chunker", chunker, "--json")
+    assert ran.code == 1
+    reasons = {cell["reason"] for cell in ran.json["cells"]}
+    assert reasons == {"code/bolt.py has gone since the dataset was loaded: run again"}
 
 
 def test_a_night_with_a_file_that_cannot_be_cut_is_stored(

@@ -13,7 +13,7 @@ from small_corpora import loaded, module, repository, session_of, word_dataset
 
 from chunkers.errors import UsageError
 from chunkers.sizes import ruler
-from chunkers.sources import Skipped
+from chunkers.sources import Skipped, walk
 from evaluation.experiment import session as session_module
 from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import CorpusFile
@@ -81,6 +81,29 @@ def test_a_file_that_has_gone_or_changed_is_named() -> None:
         later.read(file["bolt.py"])
     with pytest.raises(UsageError, match=r"one/candle\.py has gone since the dataset was loaded"):
         later.read(file["candle.py"])
+
+
+def test_a_file_that_is_deleted_from_a_folder_is_named(tmp_path: Path) -> None:
+    """Read alone, with others, or for its gold; also where a file has taken the place of its folder."""
+    for word in ("apple", "bolt"):
+        (tmp_path / word).mkdir()
+        (tmp_path / word / "a.py").write_text(module(word))
+    query, note = Query("q", "make an apple", "one"), Annotation("q", "one", "apple/a.py", 6, 7)
+    held = loaded(Dataset("code", (walk(tmp_path, name="one"),), (query,), (note,)))
+    apple, bolt = held.files
+    (tmp_path / "apple" / "a.py").unlink()
+    (tmp_path / "bolt" / "a.py").unlink()
+    (tmp_path / "bolt").rmdir()
+    (tmp_path / "bolt").write_text("x")
+    gone = "one/{}/a.py has gone since the dataset was loaded: run again"
+    with pytest.raises(UsageError, match=gone.format("apple")):
+        list(held.sources(held.files))
+    with pytest.raises(UsageError, match=gone.format("apple")):
+        held.read(apple.file)
+    with pytest.raises(UsageError, match=gone.format("bolt")):
+        held.read(bolt.file)
+    with pytest.raises(UsageError, match=gone.format("apple")):
+        assert held.gold_lines
 
 
 def test_rulers_are_those_of_the_file_wherever_they_come_from(tmp_path: Path) -> None:

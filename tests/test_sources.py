@@ -33,6 +33,16 @@ def test_files_come_in_path_order_with_languages(tmp_path: Path) -> None:
     assert found == [("Makefile", "make"), ("a.rs", "rust"), ("a/z.go", "go"), ("b.py", "python")]
 
 
+def test_a_file_that_goes_after_the_walk_is_none_or_named(tmp_path: Path) -> None:
+    """Asked for alone it is not there; among all files it is an error in words."""
+    write(tmp_path, {"a.py": "x = 1\n", "b/c.py": "y = 2\n"})
+    folder = walk(tmp_path, name="code")
+    shutil.rmtree(tmp_path / "b")
+    assert folder.read("b/c.py") is None
+    with pytest.raises(UsageError, match=r"code/b/c\.py has gone since its folder was walked: run again"):
+        list(folder.files())
+
+
 def test_each_file_left_out_has_a_reason(tmp_path: Path) -> None:
     """Binary, minified, large, data, unknown, hidden, vendored and linked files are named."""
     write(

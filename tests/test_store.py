@@ -292,5 +292,57 @@ def test_drafts_are_swept_when_they_are_a_day_old(tmp_path: Path) -> None:
     assert (young.exists(), old.exists()) == (True, False)
 
 
+def test_a_draft_is_as_young_as_the_file_that_was_written_last_in_it(tmp_path: Path) -> None:
+    """A folder's own time stands still while a large file in it grows."""
+    store = Store(tmp_path)
+    draft = store.draft("dataset")
+    (draft / "0").write_text("x")
+    for old, left in ((draft, []), (draft / "0", [draft])):
+        os.utime(old, (1_000, 1_000))
+        assert store.abandoned() == left
+    assert store.abandoned(untouched_since=1_000) == []
+    assert store.abandoned(untouched_since=1_001) == [draft]
+    store.sweep()
+    assert store.drafts() == []
+
+
+def test_a_link_that_was_being_removed_is_an_old_draft(tmp_path: Path) -> None:
+    """What it leads to is left alone, and is not asked for its age."""
+    store = Store(tmp_path / "store")
+    (tmp_path / "other").mkdir()
+    draft = store.draft("chunk")
+    draft.rmdir()
+    draft.symlink_to(tmp_path / "other")
+    os.utime(draft, (1_000, 1_000), follow_symlinks=False)
+    store.sweep()
+    assert store.drafts() == []
+    assert (tmp_path / "other").is_dir()
+
+
+def test_a_folder_without_a_manifest_is_damaged_and_no_entry(tmp_path: Path) -> None:
+    """Neither files nor drafts are taken for one; it is removed as an entry is."""
+    store = Store(tmp_path)
+    store.put(KEY, write_value)
+    store.draft("chunk")
+    (tmp_path / "chunk" / "notes").write_text("x")
+    assert (store.spoiled(), store.damaged()) == ([], [])
+    (store.folder(KEY) / "manifest.json").unlink()
+    assert store.spoiled() == store.damaged() == [store.folder(KEY)]
+    assert store.folders() == []
+    store.remove(store.folder(KEY))
+    assert store.spoiled() == []
+
+
+def test_only_empty_folders_of_stages_are_tidied_away(tmp_path: Path) -> None:
+    """One that holds an entry or a draft stays."""
+    store = Store(tmp_path)
+    store.put(KEY, write_value)
+    draft = store.draft("dataset")
+    (tmp_path / "score").mkdir()
+    store.tidy()
+    assert {path.name for path in tmp_path.iterdir()} == {"chunk", "dataset"}
+    assert draft.is_dir()
+
+
 def _write(file: Path, data: bytes) -> None:
     file.write_bytes(data)

@@ -161,7 +161,12 @@ class LoadedDataset:
     @functools.cached_property
     def gold_lines(self) -> dict[FileKey, FileLines]:
         """The lines of the annotated files, without what is hidden: every chunker's cells ask for them."""
-        return annotated_lines(self.dataset, hidden=self._hidden_text)
+        found = annotated_lines(self.dataset, hidden=self._hidden_text)
+        if gone := {(note.repo, note.path) for note in self.dataset.annotations} - found.keys():
+            for known in self.files:
+                if (known.file.repo, known.file.path) in gone:
+                    self._same(known.file, None)
+        return found
 
     @functools.cached_property
     def _hidden_text(self) -> HiddenText:

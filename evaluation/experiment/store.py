@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import logging
+import math
 import os
 import secrets
 import shutil
@@ -173,23 +174,43 @@ class Store:
 
     @staticmethod
     def remove(folder: Path) -> None:
-        """Remove an entry by its folder, if it is there."""
+        """Remove an entry or a draft by its folder, if it is there; a kill on the way leaves an old draft."""
         _remove(folder)
+
+    def tidy(self) -> None:
+        """Remove the folders of stages that hold nothing."""
+        for home in self.root.glob("*"):
+            with contextlib.suppress(OSError):  # it holds something
+                home.rmdir()
 
     def sweep(self) -> None:
         """Remove what killed runs have left: drafts that nobody has touched for a day."""
-        for draft in self.root.glob(f"*/{_DRAFT}*"):
-            with contextlib.suppress(FileNotFoundError):  # another run sweeps too
-                if draft.stat().st_mtime < time.time() - _ABANDONED:
-                    shutil.rmtree(draft, ignore_errors=True)
+        for draft in self.abandoned():
+            _remove(draft)
 
     def folders(self) -> list[Path]:
         """Return where the entries of all stages are."""
         return sorted(path.parent for path in self.root.glob(f"*/[!.]*/{_MANIFEST}"))
 
+    def drafts(self) -> list[Path]:
+        """Return what is being written, and what kills have left of that and of what was being removed."""
+        return sorted(self.root.glob(f"*/{_DRAFT}*"))
+
+    def abandoned(self, *, untouched_since: float = math.inf) -> list[Path]:
+        """Return the drafts that nobody has touched since then, nor for a day: no run is writing them."""
+        since = min(untouched_since, time.time() - _ABANDONED)
+        return [draft for draft in self.drafts() if _touched(draft) < since]
+
+    def spoiled(self) -> list[Path]:
+        """Return the folders in an entry's place that have no manifest: nobody reads or writes them any more."""
+        places = sorted(path for path in self.root.glob("*/[!.]*") if path.is_dir())
+        entries = set(self.folders())  # asked last: what was put meanwhile is among them
+        return [place for place in places if place not in entries and place.is_dir()]
+
     def damaged(self) -> list[Path]:
         """Return the entries that are not as they were written or lie under another name; every byte is read."""
-        return [folder for folder in self.folders() if not _is_sound(folder)]
+        unsound = [folder for folder in self.folders() if not _is_sound(folder) and folder.is_dir()]
+        return sorted({*unsound, *self.spoiled()})
 
     def entries(self, stage: str) -> Iterator[Entry]:
         """Yield the entries of a stage, newest first."""
@@ -250,6 +271,15 @@ def _read_manifest(folder: Path) -> _Manifest:
     if not isinstance(stage, str) or not isinstance(inputs, dict) or not isinstance(files, dict):
         raise TypeError("its manifest is malformed")
     return _Manifest(stage, inputs, files)
+
+
+def _touched(draft: Path) -> float:
+    """Return when the draft or a file in it was last written to; one that has just gone counts as being in use."""
+    try:
+        files = [*draft.iterdir()] if draft.is_dir() and not draft.is_symlink() else []
+        return max(path.lstat().st_mtime for path in [draft, *files])
+    except OSError:
+        return math.inf
 
 
 def _written(manifest: Path) -> float:
