@@ -39,6 +39,7 @@ if __name__ == "__main__" and not sys.flags.safe_path and sys.path[0] != __file_
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
+from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -184,11 +185,14 @@ def recommend(
 
 def chunk(path: str | Path, chunker: str | Chunker = "cast") -> list[Chunk]:
     """Return the chunks of a file, or of every source file of a folder."""
-    from chunkers.registry import CHUNKERS
+    from chunkers.errors import UsageError
+    from chunkers.registry import chunker_of
     from chunkers.sources import walk
     from chunkers.splitting import chunk_file
 
-    cutter = CHUNKERS.create(chunker) if isinstance(chunker, str) else chunker
+    if not isinstance(path, (str, PathLike)):
+        raise UsageError(f"the path is {path!r}: give a file or a folder")
+    cutter = chunker_of(chunker)
     return [each for source in walk(Path(path)).files() for each in chunk_file(cutter, source)]
 
 
@@ -202,12 +206,15 @@ def measure(name: str) -> Measure:
 def evaluate(
     run: Mapping[str, Sequence[str] | Mapping[str, float]],
     qrels: Mapping[str, Collection[str] | Mapping[str, float]],
-    measures: Iterable[str | Measure] = ("ndcg@10", "recall@10", "mrr"),
+    measures: str | Measure | Iterable[str | Measure] = ("ndcg@10", "recall@10", "mrr"),
 ) -> BatchValues:
-    """Return the mean of each measure over the judged queries, with ``details`` and values ``per_query``.
+    """Return the mean of each measure over the judged queries, with ``details`` and the values ``per_query``.
 
-    ``run`` holds ids, best first, or ids with scores; ``qrels`` relevant ids, or ids with grades. A query that is
-    judged and not in the run scores as an empty ranking; one that is in the run and not judged is an error.
+    ``per_query`` is in the order of ``qrels``; ``by_query`` has the same values by the query's id.
+
+    ``run`` holds ids, best first, or ids with scores, of which equal ones stay in the order given; ``qrels`` relevant
+    ids, or ids with grades. A query that is judged and not in the run scores as an empty ranking; one that is in the
+    run and not judged is an error.
     """
     from evaluation.api import evaluate_run
 
@@ -219,7 +226,7 @@ def benchmark(
     dataset: str | Dataset | DatasetLoader | Iterable[tuple[str, Collection[str] | Mapping[str, float]]],
     *,
     k_values: Sequence[int] = (1, 5, 10),
-    measures: Sequence[str] | None = None,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
 ) -> BatchValues:
     """Ask the function every query of the dataset and return the means.
 

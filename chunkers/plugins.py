@@ -110,6 +110,7 @@ class Registry(Generic[T]):
 
     def spell(self, plugin: T) -> Spelled:
         """Return the object with its spec, under its registered name where it has one."""
+        self.check_object(plugin)
         cls: Any = type(plugin)
         _check_class(cls, f"{self.kind} {cls.__qualname__}")
         self._check_members(plugin, cls.__qualname__)
@@ -117,6 +118,12 @@ class Registry(Generic[T]):
         named = next((name for name, entry in self.builtin.items() if entry.target == target), target)
         spec = Spec(named, write_parameters(plugin))
         return Spelled(str(spec), plugin, self._only_here(plugin, spec))
+
+    def check_object(self, plugin: object) -> None:
+        """Raise for a class where an object of it belongs."""
+        if isinstance(plugin, type):
+            name = plugin.__qualname__
+            raise UsageError(f"{self.kind} {name} is a class: give an object of it, {name}()")
 
     def _only_here(self, plugin: Any, spec: Spec) -> str:  # noqa: ANN401 - a plug-in of this kind
         cls = type(plugin)

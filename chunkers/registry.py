@@ -37,6 +37,16 @@ class ChunkerRegistry(Registry[Chunker]):
         return listed._replace(parameters=(*listed.parameters, Parameter("header", " | ".join(HEADERS), "none")))
 
 
+def chunker_of(given: str | Chunker) -> Chunker:
+    """Return the chunker that a spec describes, or the object itself, of which no more is asked than `split`."""
+    if isinstance(given, str):
+        return CHUNKERS.create(given)
+    CHUNKERS.check_object(given)
+    if not hasattr(given, "split"):
+        raise UsageError(f"chunker {type(given).__qualname__!r} has no split: give a spec such as 'cast', or a chunker")
+    return given
+
+
 CHUNKERS = ChunkerRegistry(
     kind="chunker",
     group="chunkbench.chunkers",

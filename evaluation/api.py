@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
 from evaluation.config import measures_at
 from evaluation.measures import Measure, aggregate, evaluate, parse_measure
-from evaluation.measures.single import Relevant, as_grades
+from evaluation.measures.registry import remember_measure
+from evaluation.measures.single import Relevant, as_grades, as_ranking, check_numbers, described
 from evaluation.types import Case
 from ground_truth.overlap import Strategy
 from ground_truth.registry import DATASETS
@@ -46,6 +49,8 @@ class BatchValues(Values):
 
     details: dict[str, Details]
     per_query: list[Values]
+    by_query: dict[str, Values]
+    """The same by the query's id; a pair of `benchmark` has its text, or its number where two have the same text."""
 
 
 def evaluate_batch(
@@ -53,12 +58,14 @@ def evaluate_batch(
     all_relevant_docs: Sequence[Relevant | None],
     k_values: Sequence[int] = (1, 5, 10),
     *,
-    measures: Sequence[str | Measure] | None = None,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
+    query_ids: Sequence[str] | None = None,
     strategies: Sequence[Strategy] | None = None,
     mix_strategies: bool = False,
 ) -> BatchValues:
     """Return the means over all queries; an empty set of relevant ids scores 0, None is an error.
 
+    ``query_ids`` name the queries in errors and in the result; without them, they are numbered from 0.
     ``strategies`` says for each query where its relevant ids come from. Scores of different strategies mean different
     things, so that their mean is refused unless ``mix_strategies`` asks for it; the details then say "mixed".
     """
@@ -67,14 +74,13 @@ def evaluate_batch(
             f"{len(all_results)} rankings and {len(all_relevant_docs)} sets of relevant ids: give one each"
         )
     used = _strategies(strategies, len(all_results), mix=mix_strategies)
-    chosen = default_measures(k_values) if measures is None else [_measure(each) for each in measures]
-    cases = [
-        Case(str(number), list(results), None if relevant is None else as_grades(relevant))
-        for number, (results, relevant) in enumerate(zip(all_results, all_relevant_docs, strict=True))
-    ]
+    chosen = default_measures(k_values) if measures is None else _chosen(measures)
+    ids = [str(number) for number in range(len(all_results))] if query_ids is None else query_ids
+    cases = [_case(*each) for each in zip(ids, all_results, all_relevant_docs, strict=True)]
     scores = evaluate(chosen, cases)
     values = BatchValues({name: summary.mean for name, summary in aggregate(scores).items()})
     values.per_query = [Values(scores[case.query_id]) for case in cases]
+    values.by_query = dict(zip(ids, values.per_query, strict=True))
     with_relevant = sum(any(grade > 0 for grade in (case.grades or {}).values()) for case in cases)
     values.details = {
         measure.name: Details(
@@ -94,24 +100,26 @@ def evaluate_batch(
 def evaluate_run(
     run: Mapping[str, Sequence[str] | Mapping[str, float]],
     qrels: Mapping[str, Relevant],
-    measures: Iterable[str | Measure],
+    measures: str | Measure | Iterable[str | Measure],
 ) -> BatchValues:
     """Return the means over the judged queries; a query that the run does not have scores as an empty ranking."""
+    _check_mapping(run, "run", "{'q1': ['a', 'b']}")
+    _check_mapping(qrels, "qrels", "{'q1': {'a'}}")
     unjudged = [query for query in run if query not in qrels]
     if unjudged:
         raise UsageError(
             f"query {unjudged[0]!r} is in the run and not judged: leave it out, or judge it (empty scores 0)"
         )
-    rankings = [_ranked(run.get(query, ())) for query in qrels]
-    return evaluate_batch(rankings, list(qrels.values()), measures=list(measures))
+    rankings = [_ranked(run.get(query, ()), query) for query in qrels]
+    return evaluate_batch(rankings, list(qrels.values()), measures=_chosen(measures), query_ids=list(qrels))
 
 
 def benchmark(
     retriever: Callable[..., Sequence[Any]],
-    dataset: str | Dataset | DatasetLoader | Iterable[tuple[str, Relevant]],
+    dataset: str | Path | Dataset | DatasetLoader | Iterable[tuple[str, Relevant]],
     k_values: Sequence[int] = (1, 5, 10),
     *,
-    measures: Sequence[str] | None = None,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
 ) -> BatchValues:
     """Ask the retriever every query and return the means.
 
@@ -119,7 +127,11 @@ def benchmark(
     their highest grade; where it has several repositories, the retriever is called with ``repo=NAME`` too. On a dataset
     a retriever may return places instead of ids, which are scored on text and files.
     """
-    loaded = DATASETS.create(dataset) if isinstance(dataset, str) else dataset
+    if not callable(retriever):
+        raise UsageError(f"the retriever is {described(retriever)}: give a function from a query to a list of ids")
+    chosen = default_measures(k_values) if measures is None else _chosen(measures)
+    loaded = _loader(dataset) if isinstance(dataset, (str, Path)) else dataset
+    DATASETS.check_object(loaded)
     if isinstance(loaded, Dataset) or hasattr(loaded, "load"):
         whole = loaded if isinstance(loaded, Dataset) else loaded.load()
         several = len(whole.repositories) > 1
@@ -128,29 +140,60 @@ def benchmark(
             for each in whole.queries
         ]
         if any(not isinstance(each, str) for results in found for each in results) or (
-            not any(found) and _are_on_places(measures or ())
+            not any(found) and measures is not None and _are_on_places(chosen)
         ):
-            return _benchmark_places(found, whole, measures)
+            return _benchmark_places(found, whole, None if measures is None else [each.name for each in chosen])
         relevant = _gold_files(whole)
         judged: list[Relevant] = [relevant[each.id] for each in whole.queries]
+        ids = [each.id for each in whole.queries]
     else:
-        asked = list(loaded)
+        asked = _pairs(loaded)
         found, judged = [_listed(retriever(text), text) for text, _ in asked], [each for _, each in asked]
-    return evaluate_batch(found, judged, k_values, measures=measures)
+        ids = _distinct([str(text) for text, _ in asked])
+    return evaluate_batch(found, judged, measures=chosen, query_ids=ids)
 
 
-def _are_on_places(names: Sequence[str]) -> bool:
-    """Return whether measures are named, and each of them scores places: then a ranking of nothing is one of places."""
+def _loader(source: str | Path) -> DatasetLoader:
+    """Return the loader that a spec describes; raise for a folder, which holds no questions."""
+    if Path(source).is_dir() and str(source) not in DATASETS.entries():
+        raise UsageError(
+            f"{str(source)!r} is a folder, and a dataset has questions about it: give 'annotations:path=FILE,"
+            f"root={source}', or pairs of a query and its relevant ids"
+        )
+    return DATASETS.create(str(source))
+
+
+def _pairs(given: object) -> list[tuple[str, Relevant]]:
+    """Return the pairs of a query and its relevant ids; raise for anything else."""
+    if not isinstance(given, Iterable):
+        raise UsageError(f"the dataset is {described(given)}: give a spec, or pairs of a query and its relevant ids")
+    pairs = list(given)
+    for number, each in enumerate(pairs, start=1):
+        if not isinstance(each, (tuple, list)) or len(each) != 2:
+            raise UsageError(
+                f"item {number} of the dataset is {described(each)}: give pairs of a query and its relevant ids, as in "
+                "[('how are errors shown?', {'cli.py'})]"
+            )
+    return pairs
+
+
+def _distinct(texts: list[str]) -> list[str]:
+    """Return the texts as ids of their queries; their numbers where two are alike."""
+    return texts if len(set(texts)) == len(texts) else [str(number) for number in range(len(texts))]
+
+
+def _are_on_places(measures: Sequence[Measure]) -> bool:
+    """Return whether there are measures, and each of them scores places: a ranking of nothing is then one of places."""
     from evaluation.experiment.span_scoring import scores_spans
 
-    return bool(names) and all(scores_spans(parse_measure(name)) for name in names)
+    return bool(measures) and all(map(scores_spans, measures))
 
 
 def _listed(answer: object, query: str) -> list[Any]:
     """Return what a function answered as a list; whatever yields ids or places will do, but no single text."""
     if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
         raise UsageError(
-            f"the function returned {type(answer).__name__} for {one_line(query, limit=80)!r}: "
+            f"the function returned {type(answer).__name__} for {one_line(str(query), limit=80)!r}: "
             "return a list of ids, or of places such as (file, first line, last line)"
         )
     return list(answer)
@@ -170,6 +213,7 @@ def _benchmark_places(found: Sequence[Sequence[Any]], dataset: Dataset, names: S
     values.per_query = [
         Values({name: float(column[place]) for name, column in cell.scores.items()}) for place in range(len(found))
     ]
+    values.by_query = dict(zip((query.id for query in dataset.queries), values.per_query, strict=True))
     values.details = {
         measure.name: Details(
             name=measure.name,
@@ -194,11 +238,38 @@ def _gold_files(dataset: Dataset) -> dict[str, dict[str, float]]:
     return found
 
 
-def _ranked(results: Sequence[str] | Mapping[str, float]) -> Sequence[str]:
-    """Return the ids, best first; equal scores are ordered by id, so that the order of a mapping does not matter."""
+def _case(query_id: str, results: Sequence[str], relevant: Relevant | None) -> Case:
+    of = f"of query {_short(query_id)}"
+    grades = None if relevant is None else as_grades(relevant, f"the relevant ids {of}")
+    return Case(str(query_id), as_ranking(results, f"the ranking {of}"), grades)
+
+
+def _ranked(results: Sequence[str] | Mapping[str, float], query_id: str) -> Sequence[str]:
+    """Return the ids, best first; of equal scores, the one that is given first is first."""
     if not isinstance(results, Mapping):
         return results
-    return sorted(results, key=lambda item: (-results[item], item))
+    check_numbers(results, "score", f"the ranking of query {_short(query_id)}")
+    return sorted(results, key=results.__getitem__, reverse=True)
+
+
+def _short(query_id: str) -> str:
+    return one_line(repr(query_id), limit=80)
+
+
+def _check_mapping(given: object, what: str, example: str) -> None:
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{what} is {described(given)}: give a mapping by query id, as in {example}")
+
+
+def _chosen(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """Return the measures; a single name or object is a list of one."""
+    listed = [measures] if isinstance(measures, (str, Measure)) else measures
+    if not isinstance(listed, Iterable):
+        raise UsageError(f"measures is {described(measures)}: give names, as in ['ndcg@10', 'mrr']")
+    found = [_measure(each) for each in listed]
+    for each in found:
+        remember_measure(each)  # means are summed up by name
+    return found
 
 
 def _measure(measure: str | Measure) -> Measure:
@@ -207,9 +278,10 @@ def _measure(measure: str | Measure) -> Measure:
 
 def default_measures(k_values: Sequence[int]) -> list[Measure]:
     """Return nDCG, precision, recall and hit at each k, and MRR and MAP at the largest."""
-    if not k_values:
-        raise UsageError("k_values is empty: name at least one cutoff")
-    return [parse_measure(name) for name in measures_at(k_values)]
+    cutoffs = list(k_values) if isinstance(k_values, Iterable) else []
+    if not cutoffs or not all(isinstance(each, Integral) for each in cutoffs):
+        raise UsageError(f"k_values is {described(k_values)}: give whole numbers, as in [1, 5, 10]")
+    return [parse_measure(name) for name in measures_at(cutoffs)]
 
 
 def _strategies(given: Sequence[Strategy] | None, count: int, *, mix: bool) -> Counter[str]:

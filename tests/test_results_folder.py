@@ -170,6 +170,6 @@ def test_a_part_of_another_type_is_named(results: Results, tmp_path: Path) -> No
 def test_a_folder_that_cannot_be_made_is_not_for_want_of_space(results: Results, tmp_path: Path) -> None:
     """The remedy fits the cause: another folder, and nothing about space."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="name another folder with --out") as raised:
+    with pytest.raises(UsageError, match=r"name another folder \(--out, or save\(\) in Python\)") as raised:
         write_results(results, tmp_path / "file" / "out")
     assert "free some space" not in str(raised.value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chunkers.errors import UsageError
-from chunkers.plugins import Registry, Spelled
+from chunkers.plugins import Registry, Spelled, nearest
 from chunkers.registry import CHUNKERS
 from chunkers.tokens import usable_cache
 from evaluation.config import make_config
@@ -70,8 +70,8 @@ def check_local(objects: Iterable[Spelled], engine: str) -> None:
 
 
 def axis_of(registry: Registry[Any], items: Iterable[Any]) -> Axis:
-    """Return the specs of these specs and objects, and the objects."""
-    listed = [items] if isinstance(items, str) else list(items)
+    """Return the specs of these specs and objects, and the objects; a single one is a list of one."""
+    listed = [items] if isinstance(items, str) or not isinstance(items, Iterable) else list(items)
     found = [item if isinstance(item, str) else registry.spell(item) for item in listed]
     specs = tuple(item if isinstance(item, str) else item.spec for item in found)
     return Axis(specs, tuple(item for item in found if not isinstance(item, str)))
@@ -106,4 +106,7 @@ def _dataset(source: Any, annotations: str | Path | None) -> Spelled:  # noqa: A
         return Spelled(spec, None, "")
     if isinstance(source, Path):
         raise UsageError(f"{source} is not a folder")
+    if ":" not in source and source.strip() not in (known := DATASETS.entries()):
+        hint = nearest(source, known) or f" Known: {', '.join(sorted(known))}."
+        raise UsageError(f"{source!r} is neither a folder nor a known dataset.{hint}")
     return Spelled(source, None, "")

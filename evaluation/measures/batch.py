@@ -61,11 +61,11 @@ class Batch:
         self._check_rankings()
         depth = deepest(together)
         runs, qrels = {}, {}
-        for case, grades in zip(self.cases, self.grades, strict=True):
+        query_ids = [str(number) for number in range(len(self))]  # the engine does not take every text as an id
+        for query_id, case, grades in zip(query_ids, self.cases, self.grades, strict=True):
             if run := trec_eval.run_of(case.ranking[:depth], grades):
-                runs[case.query_id] = run
-            qrels[case.query_id] = measure.integer_gains(grades)
-        query_ids = [case.query_id for case in self.cases]
+                runs[query_id] = run
+            qrels[query_id] = measure.integer_gains(grades)
         return trec_eval.trec_scores(query_ids, runs, qrels, {m.trec_name for m in together})
 
     def _check_rankings(self) -> None:

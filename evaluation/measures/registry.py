@@ -145,6 +145,10 @@ def parse_measure(name: str) -> Measure:
 
     A measure of one's own is written as my_measures.py:Class,cutoff=5 or as my_measures:Class,cutoff=5.
     """
+    given: object = name
+    if not isinstance(given, str):
+        said = one_line(repr(given), limit=80)
+        raise UsageError(f"{said} is no name of a measure: write ndcg@5, recall@4000tok or precision@5(rel>=2)")
     return _level(name) or _own_measure(name) or _remembered.get(name) or _registered(name)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
+from chunkers.writable import is_writable
 from evaluation.measures.batch import Batch
 from evaluation.measures.measure import Measure
 from evaluation.types import Case
@@ -41,24 +45,64 @@ def score_ranking(
             raise UsageError(f"{measure.name} needs the text behind the ids: use it in an experiment")
         if given[need] is None:
             raise UsageError(f"{measure.name} needs {_ARGUMENTS[need]}")
-    if isinstance(ranking, str):
-        raise UsageError(f"the ranking is the text {ranking!r}: give a list of ids, best first")
+    ids = as_ranking(ranking)
     case = Case(
         query_id="query",
-        ranking=list(ranking),
+        ranking=ids,
         grades=None if relevant is None else as_grades(relevant),
-        vectors=None if vectors is None else _rows(vectors, ranking),
+        vectors=None if vectors is None else _rows(vectors, ids),
         nuggets=None if nuggets is None else {item: frozenset(parts) for item, parts in nuggets.items()},
-        reference=reference,
+        reference=None if reference is None else as_ranking(reference, "the reference ranking"),
     )
     return float(measure.score(Batch([case], [measure]))[0])
 
 
-def as_grades(relevant: Relevant) -> Mapping[str, float]:
+def as_ranking(ranking: Iterable[str], what: str = "the ranking") -> list[str]:
+    """Return the ids, best first; raise, naming ``what``, where they are no list of texts."""
+    if isinstance(ranking, (str, bytes)) or not isinstance(ranking, Iterable):
+        raise UsageError(f"{what} is {described(ranking)}: give a list of ids, best first")
+    return _texts(ranking, what)
+
+
+def as_grades(relevant: Relevant, what: str = "the relevant ids") -> Mapping[str, float]:
     """Return the grades; ids that come without have grade 1."""
-    if isinstance(relevant, str):
-        raise UsageError(f"the relevant ids are the text {relevant!r}: give a set of ids, or ids with grades")
-    return relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1)
+    if isinstance(relevant, (str, bytes)) or not isinstance(relevant, Iterable):
+        raise UsageError(f"{what} are {described(relevant)}: give a set of ids, or ids with grades")
+    ids = _texts(relevant, what)
+    if not isinstance(relevant, Mapping):
+        return dict.fromkeys(ids, 1)
+    check_numbers(relevant, "grade", what)
+    return relevant
+
+
+def check_numbers(values: Mapping[str, Any], kind: Literal["grade", "score"], what: str) -> None:
+    """Raise for the first value that is no finite number."""
+    for item, value in values.items():
+        if not _is_finite(value):
+            raise UsageError(f"the {kind} of {item!r} in {what} is {described(value)}; it must be a finite number")
+
+
+def described(value: object) -> str:
+    """Return what was given, in a few words."""
+    said = one_line(repr(value), limit=80)
+    return f"the text {said}" if isinstance(value, str) else said
+
+
+def _is_finite(value: Any) -> bool:  # noqa: ANN401 - whatever the caller has
+    try:
+        return math.isfinite(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _texts(ids: Iterable[str], what: str) -> list[str]:
+    listed = list(ids)
+    for item in listed:
+        if not isinstance(item, str):
+            raise UsageError(f"{described(item)} in {what} is no text: write each id as a text, such as '17'")
+        if not is_writable(item):  # trec_eval ends the process at one
+            raise UsageError(f"{item!r} in {what} is not UTF-8: rename it")
+    return listed
 
 
 def _rows(vectors: Vectors, ranking: Sequence[str]) -> np.ndarray:

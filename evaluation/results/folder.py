@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _CELL = CellKey._fields
 _HIT = ("rank", "chunk_id", "score", "path", "start_line", "end_line", "tokens")
 _DRAFT = ".draft-"
+_BY = "(--out, or save() in Python)"
+"""How a folder is named, for whoever reads an error."""
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _TABLES = ("queries", "scores", "curves", "hits", "texts")
 _LATER = ("files", "cuts")
@@ -49,29 +51,29 @@ def check_output(folder: Path, *, config: ExperimentConfig, shard: str | None = 
     marker = folder / "results.json"
     if not marker.exists():
         if any(not _is_ours(entry.name) for entry in folder.iterdir()):
-            raise UsageError(f"{folder} holds other files and no results.json: name an empty folder with --out")
+            raise UsageError(f"{folder} holds other files and no results.json: name an empty folder {_BY}")
         return
     try:
         held = parse_json(read_text_input(marker))["config"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise UsageError(f"{marker} is not readable: move {folder} away or name another folder with --out") from None
+        raise UsageError(f"{marker} is not readable: move {folder} away or name another folder {_BY}") from None
     if held != json.loads(json.dumps(config_json(config, shard))):
-        raise UsageError(f"{folder} holds the results of another experiment: name another folder with --out")
+        raise UsageError(f"{folder} holds the results of another experiment: name another folder {_BY}")
 
 
 def _check_place(folder: Path) -> None:
     """Raise unless the folder is there, or can be made, and takes files: better now than after hours of work."""
     if not is_writable(str(folder)):
-        raise UsageError(f"{str(folder)!r} is not UTF-8: name another folder with --out")
+        raise UsageError(f"{str(folder)!r} is not UTF-8: name another folder {_BY}")
     try:
         place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         if not place.is_dir():
-            raise UsageError(f"{place} is a file: name a folder with --out")
+            raise UsageError(f"{place} is a file: name a folder {_BY}")
         allowed = os.access(place, os.W_OK | os.X_OK)
     except OSError:
         allowed = False
     if not allowed:
-        raise UsageError(f"{folder} cannot be written: name another folder with --out")
+        raise UsageError(f"{folder} cannot be written: name another folder {_BY}")
 
 
 def _is_ours(name: str) -> bool:
@@ -93,7 +95,7 @@ def write_results(results: Results, folder: Path) -> None:
         space = "free some space, or " if error.errno is None or error.errno in _FULL else ""
         raise UsageError(
             f"{folder}: the results cannot be written ({error.strerror or error}). What was computed is in the cache: "
-            f"{space}name another folder with --out, and run again"
+            f"{space}name another folder {_BY}, and run again"
         ) from error
 
 
