@@ -13,13 +13,8 @@ def tokens(text: str) -> frozenset[str]:
     return frozenset(_NOT_A_WORD.sub(" ", text.lower()).split())
 
 
-def token_f1(expected: str, text: str) -> float:
-    """Return the harmonic mean of precision and recall of the distinct words; 0 where none is shared."""
-    return shared_f1(tokens(expected), tokens(text))
-
-
 def shared_f1(wanted: frozenset[str], found: frozenset[str]) -> float:
-    """Return the same for two sets of words."""
+    """Return the harmonic mean of precision and recall of the distinct words; 0 where none is shared."""
     overlap = len(wanted & found)
     if not overlap:
         return 0.0

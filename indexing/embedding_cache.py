@@ -55,11 +55,6 @@ class Statistics:
     characters: int = 0
     """Of the texts that were embedded."""
 
-    @property
-    def misses(self) -> int:
-        """Distinct texts that were not there."""
-        return self.distinct - self.hits
-
 
 class _Distinct(NamedTuple):
     """The distinct keys of some texts in order of first use, where each is first, and each text's place among them."""

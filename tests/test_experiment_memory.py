@@ -16,7 +16,7 @@ from chunkers.sizes import Ruler
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
 from evaluation.experiment.chunk_table import ChunkTexts, CorpusFile
-from evaluation.measures.curve import recall_curve
+from evaluation.measures.curve import recall_curves
 from evaluation.measures.evaluate import evaluate
 from evaluation.measures.registry import parse_measure
 from evaluation.types import Case, TextCase, TextSpan
@@ -220,5 +220,5 @@ def test_scoring_measures_only_files_that_are_shown() -> None:
     case = Case("q", ["a", "b"], {}, text=text)
     measures = [parse_measure("recall@4000tok"), parse_measure("naurc@4000tok")]
     assert evaluate(measures, [case])["q"]["recall@4000tok"] == 0
-    recall_curve(case, unit="tokens", budgets=(10, 100))
+    recall_curves([case], unit="tokens", budgets=(10, 100))
     assert rulers.made == {7, 12, 9_000}

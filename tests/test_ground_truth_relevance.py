@@ -20,12 +20,17 @@ from ground_truth.projection import Projection
 from ground_truth.relevance import Text, judge
 from ground_truth.rules import parse_rule
 from ground_truth.spans import FileKey
-from ground_truth.token_f1 import token_f1
+from ground_truth.token_f1 import shared_f1, tokens
 from ground_truth.types import Annotation, Dataset, Query
 
 PARIS = "Paris is the capital of France."
 QUERIES = [Query("a", "?", "r", expected=PARIS), Query("b", "?", "r")]
 CHUNKS = [Text("1", "Paris is the capital and most populous city of France..."), Text("2", "Berlin")]
+
+
+def token_f1(expected: str, text: str) -> float:
+    """Return the token F1 of two texts."""
+    return shared_f1(tokens(expected), tokens(text))
 
 
 def test_token_f1_of_the_published_example() -> None:

@@ -15,7 +15,7 @@ from scipy import stats
 from chunkers.errors import UsageError
 from chunkers.sizes import Ruler
 from chunkers.types import SizeUnit
-from evaluation.measures import aggregate, evaluate, parse_measure, recall_curve
+from evaluation.measures import aggregate, evaluate, parse_measure
 from evaluation.measures.curve import recall_curves
 from evaluation.measures.declared import MeasureFacts, declared, own_facts, recall
 from evaluation.measures.evaluate import column, median
@@ -266,8 +266,9 @@ def test_a_curve_has_a_row_for_each_case_and_a_place_for_each_budget() -> None:
     rulers: dict[SizeUnit, list[Ruler]] = {"tokens": [Ruler(np.arange(20))]}
     shown = [TextSpan(0, 0, 5), TextSpan(0, 0, 10)]
     case = Case("q", ["a", "b"], {}, TextCase(shown, [TextSpan(0, 0, 10)], rulers))
-    assert recall_curve(case, "tokens", [1, 5, 7, 10, 99]).tolist() == [0.1, 0.5, 0.7, 1, 1]
-    assert recall_curve(case, "tokens", [5, 7, 10, 12, 15], charge_duplicates=True).tolist() == [0.5, 0.5, 0.5, 0.7, 1]
+    assert recall_curves([case], "tokens", [1, 5, 7, 10, 99]).tolist() == [[0.1, 0.5, 0.7, 1, 1]]
+    charged = [parse_measure(f"recall@{budget}tok(charge_duplicates)") for budget in (5, 7, 10, 12, 15)]
+    assert list(evaluate(charged, [case])["q"].values()) == [0.5, 0.5, 0.5, 0.7, 1]
     assert recall_curves([case] * 3, "tokens", [1, 5]).tolist() == [[0.1, 0.5]] * 3
     assert recall_curves([case] * 3, "tokens", []).shape == (3, 0)
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from chunkers.sizes import Ruler
 from chunkers.types import SizeUnit
-from evaluation.measures import aggregate, evaluate, parse_measure, recall_curve
+from evaluation.measures import aggregate, evaluate, parse_measure
+from evaluation.measures.curve import recall_curves
 from evaluation.types import Case, TextCase, TextSpan
 
 FILES, LENGTH = 3, 24
@@ -200,7 +201,7 @@ def test_bounds_and_extremes(case: Case, budget: int) -> None:
 @given(cases(), st.sampled_from([0.1, 0.5, 1.0]))
 def test_tokens_to_recall_is_where_the_curve_gets_there(case: Case, share: float) -> None:
     """The units read are the least at which the recall curve reaches the share, or undefined."""
-    curve = recall_curve(case, "tokens", range(1, 120))
+    (curve,) = recall_curves([case], "tokens", range(1, 120))
     reached = np.flatnonzero(curve >= share - 1e-9)
     found = value(f"tokens_to_recall({share})", case)
     assert found == reached[0] + 1 if len(reached) else math.isnan(found)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_case import HEADLINE, simulated_results
 
-from evaluation.report.colouring import coloured, packed_colours
+from evaluation.report.colouring import all_colours, coloured
 from evaluation.report.explorer import _FILLS, _Fill, _most_different, _note, explorer_data, pack
 from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.view import View, views
@@ -209,9 +209,8 @@ def test_colours_of_a_very_long_text_are_left_out() -> None:
     assert len(fits) == 200_000
     assert len(coloured("a.py", fits)) == 200_000 // len(line)
     assert coloured("a.py", fits + "\n") == []
-    assert packed_colours("a.py", "x = 1 + 2\n") == "4.1n3.1n"
-    assert packed_colours("a.py", '"a"\n') == ".3s"
-    assert packed_colours("a.none", "x = 1\n") == ""
+    texts = [("a.py", "x = 1 + 2\n"), ("a.py", '"a"\n'), ("a.none", "x = 1\n")]
+    assert all_colours(texts) == ["4.1n3.1n", ".3s", ""]
 
 
 def test_a_page_without_whole_files_has_no_cuts() -> None:

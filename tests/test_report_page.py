@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from report_case import simulated_results
 
 from evaluation.report.build import write_report
-from evaluation.report.colouring import coloured, packed_colours
+from evaluation.report.colouring import all_colours, coloured
 from evaluation.report.explorer import pack
 from evaluation.report.explorer_texts import hidden_lines
 from evaluation.report.figures import svg
@@ -306,7 +306,7 @@ def test_colours_are_those_of_the_grammar() -> None:
     text = 'def größe(x):  # für\n    return "ä" + 3\n'
     words = {text[part.start : part.end]: part.letter for part in coloured("a.py", text)}
     assert words == {"def": "k", "# für": "c", "return": "k", '"ä"': "s", "3": "n"}
-    assert packed_colours("a.py", "x = 1\n") == "4.1n"
+    assert all_colours([("a.py", "x = 1\n")]) == ["4.1n"]
 
 
 @given(

@@ -1,6 +1,5 @@
 """Measures of a ranking: on ids, on gold text at a budget, on diversity, and against a reference ranking."""
 
-from evaluation.measures.curve import recall_curve
 from evaluation.measures.evaluate import Summary, aggregate, evaluate, uncovered
 from evaluation.measures.measure import Measure
 from evaluation.measures.registry import describe_measures, parse_measure
@@ -12,6 +11,5 @@ __all__ = [
     "describe_measures",
     "evaluate",
     "parse_measure",
-    "recall_curve",
     "uncovered",
 ]

@@ -92,11 +92,6 @@ def _characters(spans: list[tuple[int, int, str]], data: bytes) -> Iterator[Colo
         yield Coloured(first, count, letter)
 
 
-def packed_colours(path: str, text: str) -> str:
-    """Return the parts as one short text: for each the gap before it, its length and its letter, such as 4.3k."""
-    return _packed(_source(path, text))
-
-
 def all_colours(texts: Sequence[tuple[str, str]]) -> list[str]:
     """Return the packed colours of many texts, by path and text; a run keeps them for as long as the texts stay."""
     return [zlib.decompress(file.record).decode() for file in each_file(_Texts(texts), "colours", _record)]
@@ -129,6 +124,7 @@ def _record(source: SourceFile) -> bytes:
 
 
 def _packed(source: SourceFile) -> str:
+    """Return the parts as one short text: for each the gap before it, its length and its letter, such as 4.3k."""
     said, at = [], 0
     for start, end, letter in _coloured(source):
         said.append(f"{start - at or ''}.{end - start}{letter}")
