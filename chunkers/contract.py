@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from chunkers.errors import reason_of
 from chunkers.findings import Check, Finding, examine
 from chunkers.sizes import ruler
 from chunkers.splitting import chunk_file
@@ -80,6 +82,12 @@ def _ordered(chunker: Chunker, source: SourceFile) -> Iterator[str]:
         yield "a piece begins before the one above it"
 
 
+def _distinct(chunker: Chunker, source: SourceFile) -> Iterator[str]:
+    for piece, times in Counter(chunker.split(source)).items():
+        if times > 1:
+            yield f"the piece from {piece.start} to {piece.end} is there {times} times, and makes one chunk"
+
+
 def _verbatim(chunker: Chunker, source: SourceFile) -> Iterator[str]:
     for chunk in chunk_file(chunker, source):
         start, end, first, last = chunk.span
@@ -128,6 +136,7 @@ def _some(chunker: Chunker, source: SourceFile) -> Iterator[str]:
 RULES = {
     "pieces lie inside the file and none is empty": _inside,
     "pieces are ordered by where they begin": _ordered,
+    "no piece is there twice": _distinct,
     "chunks are verbatim, with the lines of their bytes": _verbatim,
     "lossless: every byte is in a piece": _covering,
     "no chunk exceeds the limit": _limited,
@@ -170,7 +179,7 @@ def _over(check: Any, sources: Sequence[SourceFile]) -> Check[Chunker]:  # noqa:
         for source in sources:
             try:
                 yield from (f"{source.path}: {problem}" for problem in check(chunker, source))
-            except Exception as error:  # noqa: BLE001 - a chunker may raise anything; the file is what its author needs
-                yield f"{source.path}: it raised {type(error).__name__}: {' '.join(str(error).split())}"
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a chunker may raise anything; the file is what its author needs
+                yield f"{source.path}: it raised {reason_of(error)}"
 
     return every

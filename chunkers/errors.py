@@ -26,4 +26,10 @@ class MissingProgramError(UsageError):
         super().__init__(f"{program} is not installed: {remedy}")
 
 
+def reason_of(error: BaseException) -> str:
+    """Return what was raised in one line, with its type unless the message was written for users."""
+    said = " ".join(str(error).split())
+    return said if isinstance(error, UsageError) else ": ".join(filter(None, (type(error).__name__, said)))
+
+
 NO_MEMORY = "there is not enough memory: take fewer files or chunkers, or a smaller depth"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from chunkers.errors import UsageError
+from chunkers.errors import UsageError, reason_of
 
 T = TypeVar("T")
 
@@ -29,14 +29,10 @@ def examine(plugin: T, rules: Mapping[str, Check[T]]) -> list[Finding]:
 def _first_problem(plugin: T, check: Check[T]) -> str:
     try:
         return next(iter(check(plugin)), "")
-    except Exception as error:  # noqa: BLE001 - whatever other people's code raises is the finding
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever other people's code raises is the finding
         return raised(error)
 
 
-def raised(error: Exception) -> str:
+def raised(error: BaseException) -> str:
     """Return what a plug-in raised, in one line: its own words where they are meant for the user."""
-    return str(error) if isinstance(error, UsageError) else f"it raised {type(error).__name__}: {_line(error)}"
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return str(error) if isinstance(error, UsageError) else f"it raised {reason_of(error)}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, is_dataclass
 from importlib.metadata import entry_points
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from chunkers.errors import MissingExtraError, UsageError
+from chunkers.errors import MissingExtraError, UsageError, reason_of
 from chunkers.nearest import nearest
 from chunkers.parameters import Parameter, parameters_of, read_parameters, values_of, write_parameters
 from chunkers.spec import Spec
@@ -86,10 +86,10 @@ class Registry(Generic[T]):
         entry = self._entry(name)
         try:
             cls = load_target(entry.target)
-        except Exception as error:  # whatever other people's code raises
+        except (Exception, SystemExit) as error:  # whatever other people's code raises
             if entry.extra and isinstance(error, ImportError):
                 raise MissingExtraError(f"{self.kind} {name!r} needs {error.name}, which", extra=entry.extra) from error
-            raise UsageError(f"{self.kind} {name!r} cannot be loaded: {_reason(error)}") from error
+            raise UsageError(f"{self.kind} {name!r} cannot be loaded: {reason_of(error)}") from error
         _check_class(cls, f"{self.kind} {name!r}")
         return cls
 
@@ -104,6 +104,10 @@ class Registry(Generic[T]):
             raise
         except (UsageError, ValueError, TypeError) as error:
             raise UsageError(f"{spec}: {error}") from None
+        except (Exception, SystemExit) as error:
+            if spec.name in self.builtin:
+                raise
+            raise UsageError(f"{self.kind} {spec} cannot be made: {reason_of(error)}") from error
         if spec.name not in self.builtin:
             self._check_members(plugin, spec.name)
         return typing.cast("T", plugin)
@@ -163,12 +167,6 @@ class Registry(Generic[T]):
             hint = nearest(name, entries) or f" Known: {', '.join(sorted(entries))}."
             raise UsageError(f"unknown {self.kind} {name!r}.{hint}")
         return entries[name]
-
-
-def _reason(error: Exception) -> str:
-    """Return the error in one line, with its type unless the message was written for users."""
-    said = " ".join(str(error).split())
-    return said if isinstance(error, UsageError) else f"{type(error).__name__}: {said}"
 
 
 def _check_class(cls: object, what: str) -> None:

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from chunkers.errors import UsageError
+from chunkers.cut_errors import CutError, failed_on_all, over_one_file
+from chunkers.errors import UsageError, reason_of
 from chunkers.registry import CHUNKERS
 from chunkers.sizes import Ruler, ruler
+from chunkers.splitting import piece_edges
 from chunkers.types import Chunker, SizeLimit, SizeUnit, SourceFile
 
 TOLERANCE = 0.02
@@ -58,10 +58,13 @@ def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit, *, chun
     def means_at(limits: Sequence[int]) -> dict[int, float | Exception]:
         try:
             return {limits[0]: mean_size(with_limit(made, limits[0]), sources, rulers)}
-        except UsageError as error:
+        except (UsageError, CutError) as error:
             return {limits[0]: error}
 
-    return match_by(spec, made, target, means_at=means_at)
+    try:
+        return match_by(spec, made, target, means_at=means_at)
+    except CutError as error:
+        raise UsageError(f"{spec} {error}") from error
 
 
 def match_by(spec: str, chunker: Chunker, target: SizeLimit, *, means_at: MeansAt) -> Match:
@@ -71,7 +74,10 @@ def match_by(spec: str, chunker: Chunker, target: SizeLimit, *, means_at: MeansA
         raise UsageError(f"{spec} has no size to match; leave it out or do not match sizes")
     limit = getattr(chunker, "limit", None)
     usual = _USUAL if limit is not None and limit.unit == target.unit else None
-    tried = _tried(_Means(means_at, target.amount, usual).at, target.amount)
+    means = _Means(means_at, target.amount, usual)
+    tried = _tried(means.at, target.amount)
+    if not tried:
+        raise UsageError(f"{spec} takes no limit: {means.refusal}")
     chosen = min(tried, key=lambda limit: (abs(tried[limit] - target.amount), limit))
     mean = tried[chosen]
     if abs(mean - target.amount) > TOLERANCE * target.amount:
@@ -81,20 +87,32 @@ def match_by(spec: str, chunker: Chunker, target: SizeLimit, *, means_at: MeansA
 
 
 def mean_size(chunker: Chunker, sources: Sequence[SourceFile], rulers: Sequence[Ruler]) -> float:
-    """Return the mean size of all chunks, by the rulers of their files; of no chunks, 0."""
+    """Return the mean size of all chunks of the files that can be cut, by the rulers of the files; of no chunks, 0.
+
+    Raise a CutError where none can be.
+    """
     count = size = 0
+    failed: dict[str, str] = {}
     for source, units in zip(sources, rulers, strict=True):
-        chunks, held = sizes_of(chunker, source, units)
+        try:
+            chunks, held = sizes_of(chunker, source, units)
+        except CutError as error:
+            failed[source.path] = str(error)
+            continue
         count, size = count + chunks, size + held
+    if failed and len(failed) == len(sources):
+        raise CutError(failed_on_all(failed))
     return size / count if count else 0.0
 
 
 def sizes_of(chunker: Chunker, source: SourceFile, units: Ruler) -> tuple[int, int]:
-    """Return how many chunks a file has, and their sizes added up."""
-    pieces = chunker.split(source)
+    """Return how many chunks a file has, and their sizes added up; raise a CutError where the chunker fails."""
+    with over_one_file():
+        pieces = list(chunker.split(source))
+        edges = piece_edges(source.data, pieces)
     if not pieces:
         return 0, 0
-    places = units.at(np.array([piece[:2] for piece in pieces], dtype=np.int64))
+    places = units.at(edges)
     return len(pieces), int((places[:, 1] - places[:, 0]).sum())
 
 
@@ -130,6 +148,11 @@ class _Means:
         if limit not in self._known:
             self._known |= self._means_at(self._ahead(limit))
         return _value(self._known[limit])
+
+    @property
+    def refusal(self) -> Exception | None:
+        """What stands against the first limit, where anything does."""
+        return next((mean for mean in self._known.values() if isinstance(mean, Exception)), None)
 
     def _ahead(self, limit: int) -> list[int]:
         """Return the limit, and those that the search would ask for after it if every guess were right."""
@@ -176,5 +199,10 @@ def _close(tried: dict[int, float], target: float) -> bool:
 
 
 def with_limit(chunker: Any, limit: int) -> Any:  # noqa: ANN401 - the chunker's own class
-    """Return the chunker with another limit."""
-    return dataclasses.replace(chunker, **{chunker.size_field: limit})
+    """Return the chunker with another limit; raise a UsageError where it does not take it."""
+    try:
+        return dataclasses.replace(chunker, **{chunker.size_field: limit})
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{chunker.size_field}={limit}: {reason_of(error)}") from error

@@ -10,8 +10,8 @@ from chunkers.types import Chunk, Chunker, Piece, SourceFile, Span, chunk_id
 
 
 def chunk_file(chunker: Chunker, source: SourceFile) -> list[Chunk]:
-    """Return the file's chunks in document order."""
-    pieces = chunker.split(source)
+    """Return the file's chunks in document order; of pieces that are the same, one."""
+    pieces = list(dict.fromkeys(chunker.split(source)))
     spans = piece_spans(source.data, pieces).tolist()
     return [_chunk(source, piece, Span(*span)) for piece, span in zip(pieces, spans, strict=True)]
 
@@ -21,13 +21,18 @@ def piece_spans(data: bytes, pieces: Sequence[Piece]) -> np.ndarray:
 
     Lines are counted from 1 by line feeds.
     """
-    for piece in pieces:
-        if not 0 <= piece.start <= piece.end <= len(data):
-            raise ValueError(f"a piece from byte {piece.start} to {piece.end} is not in a file of {len(data)} bytes")
-    edges = np.array([piece[:2] for piece in pieces], dtype=np.int64).reshape(-1, 2)
+    edges = piece_edges(data, pieces)
     last_bytes = np.maximum(edges[:, 0], edges[:, 1] - 1)
     newlines = _newlines(data)
     return np.column_stack((edges, *(np.searchsorted(newlines, at) + 1 for at in (edges[:, 0], last_bytes))))
+
+
+def piece_edges(data: bytes, pieces: Sequence[Piece]) -> np.ndarray:
+    """Return start and end of each piece, one row per piece; raise for one that is not in the file."""
+    for piece in pieces:
+        if not 0 <= piece.start <= piece.end <= len(data):
+            raise ValueError(f"a piece from byte {piece.start} to {piece.end} is not in a file of {len(data)} bytes")
+    return np.array([piece[:2] for piece in pieces], dtype=np.int64).reshape(-1, 2)
 
 
 def line_span(newlines: np.ndarray, start: int, end: int) -> Span:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.splitting import chunk_file
-from chunkers.types import Chunk, Chunker
+from chunkers.types import Chunk, Chunker, SourceFile
 from ground_truth.line_axis import ChunkLines
 from ground_truth.lines import FileLines
 from ground_truth.overlap import Judgements, Strategy, make_qrels
@@ -69,7 +69,11 @@ def judge(
     return replace(laid, qrels={**laid.qrels, **grades}, strategies=strategies)
 
 
-def judge_chunker(rule: Rule, dataset: Dataset, chunker: Chunker) -> Judgements:
+Cut = Callable[[Chunker, SourceFile], list[Chunk]]
+"""How a file is cut: `chunk_file`, or what leaves out a file that the chunker fails on."""
+
+
+def judge_chunker(rule: Rule, dataset: Dataset, chunker: Chunker, *, cut: Cut = chunk_file) -> Judgements:
     """Return the qrels of the dataset for this chunker; where lines decide, only annotated files are cut."""
     repositories = {repository.name: repository for repository in dataset.repositories}
 
@@ -80,21 +84,21 @@ def judge_chunker(rule: Rule, dataset: Dataset, chunker: Chunker) -> Judgements:
             source = repositories[repo].read(path)
             if source is not None:
                 files[FileKey(repo, path)] = FileLines.of(source.data)
-                chunks += chunk_file(chunker, source)
+                chunks += cut(chunker, source)
         return ChunkLines.of(files, chunks)
 
-    cut: dict[str, list[Text]] = {}
+    kept: dict[str, list[Text]] = {}
 
     def texts(query: Query) -> list[Text]:
         wanted = [query.repo] if dataset.scope == "repository" else list(repositories)
         for name in wanted:
-            if name not in cut:
-                cut[name] = [
+            if name not in kept:
+                kept[name] = [
                     Text(chunk.id, chunk.text)
                     for source in repositories[name].files()
-                    for chunk in chunk_file(chunker, source)
+                    for chunk in cut(chunker, source)
                 ]
-        return [text for name in wanted for text in cut[name]]
+        return [text for name in wanted for text in kept[name]]
 
     return judge(rule, dataset, lines, texts=texts, mixed=True)
 

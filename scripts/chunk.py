@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkers.cut_errors import FailedFiles
 from chunkers.errors import UsageError
 from chunkers.plugins import Spec
 from chunkers.registry import CHUNKERS
 from chunkers.sources import Folder, walk
-from chunkers.splitting import chunk_file
 from chunkers.types import Chunk, Chunker
+from scripts.cut_failures import end_with_failures
 
 if TYPE_CHECKING:
     from ground_truth.hidden import HiddenText
+
+_Failed = Mapping[str, FailedFiles]
+"""Spec → the files that its chunker fails on."""
 
 
 @click.command()
@@ -57,12 +61,14 @@ def command(
         click.echo(f"{len(folder.skipped)} skipped{_because(folder)}", err=True)
     if match_size:
         chunkers = _match(folder, chunkers, match_size)
+    failed = {spec: FailedFiles() for spec in chunkers}
     if stats or (path.is_dir() and not as_json):
-        _print_stats(folder, chunkers, as_json=as_json)
+        _print_stats(folder, chunkers, failed, as_json=as_json)
     elif as_json:
-        _print_chunks(folder, chunkers, _hidden(folder, hide))
+        _print_chunks(folder, chunkers, failed, _hidden(folder, hide))
     else:
-        _print_view(folder, chunkers, _hidden(folder, hide))
+        _print_view(folder, chunkers, failed, _hidden(folder, hide))
+    end_with_failures(failed)
 
 
 def _match(folder: Folder, chunkers: Iterable[str], wanted: str) -> dict[str, Chunker]:
@@ -88,11 +94,11 @@ def _hidden(folder: Folder, hide: str | None) -> HiddenText | None:
     return HiddenText(documentation([folder], comments=hide == "comments"))
 
 
-def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker], hidden: HiddenText | None) -> None:
+def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker], failed: _Failed, hidden: HiddenText | None) -> None:
     for source in folder.files():
         for spec, chunker in chunkers.items():
             which = {"chunker": spec} if len(chunkers) > 1 else {}
-            for chunk in chunk_file(chunker, source):
+            for chunk in failed[spec].chunks(chunker, source):
                 click.echo(json.dumps({**which, **_row(chunk), **_hidden_bytes(chunk, hidden)}))
 
 
@@ -102,20 +108,20 @@ def _hidden_bytes(chunk: Chunk, hidden: HiddenText | None) -> dict[str, object]:
     return {} if hidden is None else {"hidden": hidden.within(chunk.repo, chunk.path, span.start_byte, span.end_byte)}
 
 
-def _print_view(folder: Folder, chunkers: Mapping[str, Chunker], hidden: HiddenText | None) -> None:
+def _print_view(folder: Folder, chunkers: Mapping[str, Chunker], failed: _Failed, hidden: HiddenText | None) -> None:
     from scripts.chunk_view import show_file
     from scripts.console import console
 
     output = console(120)
     for source in folder.files():
-        show_file(output, source, chunkers, hidden=hidden)
+        show_file(output, source, chunkers, failed, hidden=hidden)
 
 
-def _print_stats(folder: Folder, chunkers: Mapping[str, Chunker], *, as_json: bool) -> None:
+def _print_stats(folder: Folder, chunkers: Mapping[str, Chunker], failed: _Failed, *, as_json: bool) -> None:
     from scripts.chunk_view import measure_folder, show_stats
     from scripts.console import console
 
-    measured = measure_folder(folder, chunkers)
+    measured = measure_folder(folder, chunkers, failed)
     if as_json:
         for one in measured:
             click.echo(json.dumps(one.row()))

@@ -7,13 +7,15 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chunkers.coverage import Coverage, coverage_of, total
+from chunkers.coverage import Coverage, coverage, coverage_of, total
+from chunkers.cut_errors import FailedFiles
 from chunkers.distribution import Distribution, distribution
 from chunkers.sizes import ruler
 from chunkers.sources import Folder
@@ -27,21 +29,44 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\udc80-\udcff]")
 
 
 def show_file(
-    output: Console, source: SourceFile, chunkers: Mapping[str, Chunker], *, hidden: HiddenText | None = None
+    output: Console,
+    source: SourceFile,
+    chunkers: Mapping[str, Chunker],
+    failed: Mapping[str, FailedFiles],
+    *,
+    hidden: HiddenText | None = None,
 ) -> None:
     """Print the file once per chunker, side by side, each chunk in its colour, with what is hidden struck out."""
     table = Table.grid(padding=(0, 2), expand=True)
-    views = []
+    views: list[RenderableType] = []
     for spec, chunker in chunkers.items():
         table.add_column(ratio=1)
-        views.append(_chunked(spec, chunker, source, hidden))
+        cut = failed[spec].attempt(_cut, chunker, source)
+        failure = Text(f"{printable(source.path)} · {spec} · failed", style="bold red")
+        views.append(_chunked(spec, cut, source, hidden) if cut else failure)
     table.add_row(*views)
     output.print(table)
 
 
-def _chunked(spec: str, chunker: Chunker, source: SourceFile, hidden: HiddenText | None) -> RenderableType:
+class _Cut(NamedTuple):
+    """What a chunker itself says of a file."""
+
+    chunks: Sequence[Chunk]
+    seconds: float
+    coverage: Coverage
+    fallback: str | None
+
+
+def _cut(chunker: Chunker, source: SourceFile) -> _Cut:
+    begun = time.perf_counter()
     chunks = chunk_file(chunker, source)
-    reason = fallback_reason(chunker, source)
+    seconds = time.perf_counter() - begun
+    pieces = [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
+    return _Cut(chunks, seconds, coverage_of(chunker, source, pieces), fallback_reason(chunker, source))
+
+
+def _chunked(spec: str, cut: _Cut, source: SourceFile, hidden: HiddenText | None) -> RenderableType:
+    chunks, reason = cut.chunks, cut.fallback
     name = printable(source.path)
     title = Text(f"{name} · {spec} · {len(chunks)} {'chunk' if len(chunks) == 1 else 'chunks'}", style="bold")
     title.append(f" · fallback: {reason}" if reason else "", style="red")
@@ -114,20 +139,20 @@ class Stats:
     sizes: list[int] = field(default_factory=list)
     coverages: list[Coverage] = field(default_factory=list)
     fallbacks: Counter[str] = field(default_factory=Counter)
+    failed: FailedFiles = field(default_factory=FailedFiles)
 
     def add(self, chunker: Chunker, source: SourceFile) -> None:
-        """Chunk one more file and count it."""
+        """Chunk one more file and count it; one that the chunker fails on has no chunks."""
         begun = time.perf_counter()
-        chunks = chunk_file(chunker, source)
-        self.seconds += time.perf_counter() - begun
+        cut = self.failed.attempt(_cut, chunker, source)
+        self.seconds += cut.seconds if cut else time.perf_counter() - begun
         self.files += 1
         self.size += len(source.data)
         units = ruler(source.data, self.unit)
-        self.sizes += [units.count(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
-        pieces = [Piece(chunk.span.start_byte, chunk.span.end_byte) for chunk in chunks]
-        self.coverages.append(coverage_of(chunker, source, pieces))
-        if reason := fallback_reason(chunker, source):
-            self.fallbacks[reason] += 1
+        self.sizes += [units.count(each.span.start_byte, each.span.end_byte) for each in (cut.chunks if cut else ())]
+        self.coverages.append(cut.coverage if cut else coverage(source.data, []))
+        if cut and cut.fallback:
+            self.fallbacks[cut.fallback] += 1
 
     def row(self) -> dict[str, object]:
         """Return the figures as plain values."""
@@ -144,17 +169,18 @@ class Stats:
             "lost": covered.lost,
             "doubled": covered.doubled,
             "fallbacks": dict(self.fallbacks),
+            "failed_files": dict(self.failed.reasons),
             "seconds": self.seconds,
         }
 
 
-def measure_folder(folder: Folder, chunkers: Mapping[str, Chunker]) -> list[Stats]:
+def measure_folder(folder: Folder, chunkers: Mapping[str, Chunker], failed: Mapping[str, FailedFiles]) -> list[Stats]:
     """Return the figures of each chunker over the same files, each file read once."""
-    stats = [Stats(spec) for spec in chunkers]
+    stats = [Stats(spec, failed=failed[spec]) for spec in chunkers]
     for number, source in enumerate(folder.files()):
         if not number:  # tables and grammars are loaded with the first file: not what is timed
-            for chunker in chunkers.values():
-                chunk_file(chunker, source)
+            for spec, chunker in chunkers.items():
+                failed[spec].chunks(chunker, source)
         for one, chunker in zip(stats, chunkers.values(), strict=True):
             one.add(chunker, source)
     return stats

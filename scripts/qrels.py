@@ -10,8 +10,8 @@ import click
 from chunkers.errors import UsageError
 
 if TYPE_CHECKING:
+    from chunkers.cut_errors import FailedFiles
     from ground_truth.overlap import Judgements
-    from ground_truth.rules import Rule
     from ground_truth.types import Dataset
 
 
@@ -33,31 +33,31 @@ def command(
     chunkbench qrels --dataset installed --chunker fixed-lines --rule "iou(0.5)"
     chunkbench qrels ann.jsonl --root . --rule min_cover --json
     """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    from chunkers.cut_errors import FailedFiles
+    from chunkers.registry import CHUNKERS
     from ground_truth.duplicates import apply_duplicates
+    from ground_truth.relevance import judge_chunker
     from ground_truth.rules import parse_rule
+    from scripts.cut_failures import end_with_failures
 
     parsed = parse_rule(rule)
     data = apply_duplicates(_dataset(annotations, root, dataset), duplicates)
-    judged = _judge(data, chunker, parsed)
-    click.echo(_as_json(judged) if as_json else _as_trec(judged), nl=False)
+    failed = FailedFiles()
+    judged = judge_chunker(parsed, data, CHUNKERS.create(chunker), cut=failed.chunks)
+    click.echo(_as_json(judged, failed) if as_json else _as_trec(judged), nl=False)
     if not as_json:
         click.echo(_summary(judged), err=True)
+    end_with_failures({chunker: failed})
 
 
 def _dataset(annotations: str | None, root: str, spec: str | None) -> Dataset:
     from ground_truth.datasets.annotations import Annotations
+    from ground_truth.loading import load_from
     from ground_truth.registry import DATASETS
 
     if (annotations is None) == (spec is None):
         raise UsageError("give either an annotation file or --dataset SPEC")
-    return DATASETS.create(spec).load() if spec else Annotations(path=annotations or "", root=root).load()
-
-
-def _judge(dataset: Dataset, chunker: str, rule: Rule) -> Judgements:
-    from chunkers.registry import CHUNKERS
-    from ground_truth.relevance import judge_chunker
-
-    return judge_chunker(rule, dataset, CHUNKERS.create(chunker))
+    return load_from(DATASETS.create(spec), spec) if spec else Annotations(path=annotations or "", root=root).load()
 
 
 def _as_trec(judged: Judgements) -> str:
@@ -68,8 +68,9 @@ def _as_trec(judged: Judgements) -> str:
     )
 
 
-def _as_json(judged: Judgements) -> str:
-    report = {**judged.report(), "relevant": judged.relevant, "uncovered": judged.uncovered, "qrels": judged.qrels}
+def _as_json(judged: Judgements, failed: FailedFiles) -> str:
+    queries = {"relevant": judged.relevant, "uncovered": judged.uncovered, "qrels": judged.qrels}
+    report = {**judged.report(), "failed_files": failed.reasons, **queries}
     return json.dumps(report, indent=1) + "\n"
 
 

@@ -6,6 +6,7 @@ import functools
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -38,6 +39,25 @@ def work(task: int) -> int:
     if task == 5:
         os.kill(os.getpid(), signal.SIGKILL)
     return task * task
+
+
+def leave(task: int) -> int:
+    """End the process, as other people's code may."""
+    sys.exit(task)
+
+
+@pytest.mark.parametrize("executor", [Serial(), Processes(2)])
+def test_code_that_ends_the_process_fails_its_task_only(executor: Executor) -> None:
+    """Its reason is what it would have ended with; an interruption is no failure of a task."""
+    found = {outcome.task: outcome.error for outcome in executor.map(leave, [0, 3])}
+    executor.close()
+    assert found == {0: "SystemExit: 0", 3: "SystemExit: 3"}
+
+    def interrupt(_task: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attempt(interrupt, 1)
 
 
 @pytest.mark.parametrize("executor", [Serial(), Processes(2)])

@@ -93,14 +93,13 @@ def test_sizes_are_measured_once_for_each_limit_and_file(tmp_path: Path) -> None
 
 
 def test_what_stands_against_a_limit_is_its_own_answer(tmp_path: Path) -> None:
-    """A size that is refused, and a file that cannot be cut at one size; the others have their means, and are kept."""
+    """A size that is refused; the others have their means, of the files that can be cut, and what was cut is kept."""
     found = sample_of(noted(tmp_path)).means("noted", "lines", (2, 3, 13, 5, 4))
     assert (found[2], found[4]) == (2.0, 3.0)
     assert str(found[13]) == "thirteen lines are unlucky"
     assert isinstance(found[3], UsageError)
     assert str(found[3]) == "not y by three"
-    assert isinstance(found[5], RuntimeError)
-    assert str(found[5]) == "ZeroDivisionError: not y by five"
+    assert found[5] == 10 / 3
     Noted.seen.clear()
     assert sample_of(noted(tmp_path)).means("noted", "lines", (2, 4)) == {2: 2.0, 4: 3.0}
     assert Noted.seen == []
@@ -129,6 +128,20 @@ class Losing(Elsewhere):
         """Yield failures."""
         del work
         return (Outcome(task, None, "lost", outside="lost") for task in tasks)
+
+
+def test_a_file_that_cannot_be_cut_is_tried_again(tmp_path: Path) -> None:
+    """Its failure is not kept; where no file can be cut, the mean is a reason that names the first."""
+    sample_of(noted(tmp_path)).means("noted", "lines", (5,))
+    Noted.seen.clear()
+    assert sample_of(noted(tmp_path)).means("noted", "lines", (5,)) == {5: 10 / 3}
+    assert Noted.seen == [("y.py", 5)]
+    only = Dataset("words", (repository("b", {"y.py": "a\nb\n"}),), (Query("q", "a", "b"),), ())
+    session = session_of(only, tmp_path, plugins={"noted": Noted(lines=5)}, chunkers=("noted",))
+    reason = "failed on the only file; on b/y.py: ZeroDivisionError: not y by five"
+    assert str(sample_of(session).means("noted", "lines", (5,))[5]) == reason
+    with pytest.raises(UsageError, match=f"noted {reason}"):
+        sample_of(session).mean("noted", "lines")
 
 
 def test_a_block_that_is_lost_ends_the_matching(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, overload
 import numpy as np
 
 from chunkers.coverage import total
+from chunkers.cut_errors import failed_on_all
 from chunkers.errors import UsageError
 from chunkers.types import SizeUnit
 from evaluation.experiment.file_chunks import CutFiles
@@ -145,9 +146,7 @@ def join_parts(parts: Sequence[ChunkPart]) -> ChunkTable:
     named = ((part.files[place], reason) for part in parts for place, reason in part.cuts.failed.items())
     failed = {f"{file.repo}/{file.path}": reason for file, reason in named}
     if failed and len(failed) == len(files):
-        name, reason = next(iter(failed.items()))
-        every = "the only file" if len(files) == 1 else f"each of the {len(files):,} files"
-        raise UsageError(f"the chunker failed on {every}; on {name}: {reason}")
+        raise UsageError(f"the chunker {failed_on_all(failed)}")
     counts = np.concatenate([np.zeros(0, dtype=np.int64), *(part.cuts.counts for part in parts)])
     rows = np.concatenate([np.zeros((0, len(_ROWS)), np.int64), *(part.cuts.rows for part in parts)])
     columns = {"file": np.repeat(np.arange(len(files), dtype=np.int32), counts)}

@@ -64,7 +64,7 @@ def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa
         return Outcome(task, work(task))
     except UsageError as error:
         return Outcome(task, None, str(error), usage=True)
-    except Exception as error:  # noqa: BLE001 - whatever a cell raises is that cell's reason
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a cell raises is that cell's reason
         import traceback
 
         logging.getLogger(__name__).debug("%s", traceback.format_exc())
@@ -74,7 +74,7 @@ def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa
 _DIED = "the worker process died (out of memory?)"
 
 
-def _outside(error: Exception) -> str:
+def _outside(error: BaseException) -> str:
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'} cannot be read or written: {error.strerror or error}"
     return NO_MEMORY if isinstance(error, MemoryError) else ""

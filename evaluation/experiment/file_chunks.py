@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chunkers.coverage import Coverage, coverage_of
+from chunkers.coverage import Coverage, coverage, coverage_of
+from chunkers.cut_errors import CutError, over_one_file
 from chunkers.errors import UsageError
 from chunkers.sizes import Ruler, nws_before
 from chunkers.splitting import piece_spans
@@ -110,7 +111,7 @@ def cut_file(
         for name, chunker in chunkers.items():
             began, before = time.perf_counter(), (tree.parsed, tree.reused)
             try:
-                pieces, spans, failed = _cut(chunker, source)
+                cut = _cut(chunker, source)
             except UsageError as error:
                 yield name, error
                 continue
@@ -119,26 +120,38 @@ def cut_file(
             yield (
                 name,
                 FileChunks(
-                    spans=spans,
-                    sizes=_sizes(spans, counts, tokens),
-                    headers=tuple(piece.header for piece in pieces),
-                    coverage=coverage_of(chunker, source, [Piece(piece.start, piece.end) for piece in pieces]),
-                    fallback=getattr(chunker, "fallback", _no_fallback)(source) or "",
-                    failed=failed,
+                    spans=cut.spans,
+                    sizes=_sizes(cut.spans, counts, tokens),
+                    headers=tuple(piece.header for piece in cut.pieces),
+                    coverage=cut.coverage,
+                    fallback=cut.fallback,
+                    failed=cut.failed,
                     seconds=time.perf_counter() - began + _spared(tree, *before),
                 ),
             )
 
 
-def _cut(chunker: Chunker, source: SourceFile) -> tuple[list[Piece], np.ndarray, str]:
-    """Return the pieces by start and end, and their spans; or none, and what the chunker raised."""
+class _Cut(NamedTuple):
+    """What a chunker itself says of a file."""
+
+    pieces: Sequence[Piece]
+    """By start and end; none where it failed."""
+    spans: np.ndarray
+    coverage: Coverage
+    fallback: str = ""
+    failed: str = ""
+
+
+def _cut(chunker: Chunker, source: SourceFile) -> _Cut:
+    """Return the pieces of a file, each once, and what they leave out; or none, and what the chunker raised."""
     try:
-        pieces = sorted(chunker.split(source), key=lambda piece: (piece.start, piece.end))
-        return pieces, piece_spans(source.data, pieces), ""
-    except UsageError:
-        raise
-    except Exception as error:  # noqa: BLE001 - a third party's chunker may raise anything; the file is counted
-        return [], piece_spans(source.data, []), f"{type(error).__name__}: {error}"
+        with over_one_file():
+            pieces = sorted(dict.fromkeys(chunker.split(source)), key=lambda piece: (piece.start, piece.end))
+            spans = piece_spans(source.data, pieces)
+            held = coverage_of(chunker, source, [Piece(piece.start, piece.end) for piece in pieces])
+            return _Cut(pieces, spans, held, getattr(chunker, "fallback", _no_fallback)(source) or "")
+    except CutError as error:
+        return _Cut([], piece_spans(source.data, []), coverage(source.data, []), failed=str(error))
 
 
 def _sizes(spans: np.ndarray, counts: np.ndarray, tokens: Callable[[], Ruler]) -> np.ndarray:

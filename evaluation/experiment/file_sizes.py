@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from chunkers.cut_errors import CutError, failed_on_all
 from chunkers.errors import UsageError
 from chunkers.size_matching import sizes_of, with_limit
 from chunkers.syntax import shared_tree
 from chunkers.types import Chunker, SizeUnit, SourceFile
 from evaluation.experiment.blocks import even_blocks
 from evaluation.experiment.code import code_of, plugin_inputs
-from evaluation.experiment.executors import Executor, attempt
+from evaluation.experiment.executors import Executor
 from evaluation.experiment.keys import cutting_versions
 from evaluation.experiment.packs import Packs
 from evaluation.experiment.session import Session
@@ -49,6 +50,10 @@ class _Sizes(NamedTuple):
     size: int
 
 
+_FileSizes = list[_Sizes | str] | Exception
+"""The sizes of each file, or why it could not be cut; or what stands against the limit."""
+
+
 class Sample:
     """The files that are looked at; they are read where a size is not in the store."""
 
@@ -63,12 +68,17 @@ class Sample:
     def mean(self, spec: str, unit: SizeUnit) -> float:
         """Return the mean size of all chunks under a chunker as it is."""
         found = self.means(spec, unit, (None,))[None]
+        if isinstance(found, CutError):
+            raise UsageError(f"{spec} {found}")
         if isinstance(found, Exception):
             raise found
         return found
 
     def means(self, spec: str, unit: SizeUnit, limits: Sequence[Limit]) -> dict[Limit, float | Exception]:
-        """Return the mean size of all chunks under a chunker with each limit, or what stands against the limit."""
+        """Return the mean size of all chunks under a chunker with each limit, or what stands against the limit.
+
+        A file that cannot be cut is left out; where none can be, that is a CutError. Only sizes stay in the store.
+        """
         refused: dict[Limit, Exception] = {}
         kept: dict[Limit, Packs] = {}
         for limit in limits:
@@ -78,48 +88,55 @@ class Sample:
                 refused[limit] = error
             else:
                 kept[limit] = Packs(self._session.store, "sizes", inputs)
-        found = {limit: packs.find(self._names) for limit, packs in kept.items()}
+        found: dict[Limit, dict[bytes, bytes]] = {limit: packs.find(self._names) for limit, packs in kept.items()}
+        failed: dict[Limit, dict[str, str]] = {limit: {} for limit in kept}
         new = [number for number, name in enumerate(self._names) if any(name not in each for each in found.values())]
         if new:
             made = self._measure(functools.partial(_measured, self._session, spec, unit, tuple(kept)), new)
-            for limit, records in made.items():
-                if isinstance(records, Exception):
-                    refused[limit] = records
-                else:
-                    kept[limit].add({name: record for name, record in records.items() if name not in found[limit]})
-                    found[limit] |= records
-        return refused | {limit: self._mean(each) for limit, each in found.items() if limit not in refused}
+            for limit, sizes in made.items():
+                if isinstance(sizes, Exception):
+                    refused[limit] = sizes
+                    continue
+                both = list(zip(new, sizes, strict=True))
+                records = {self._names[at]: _RECORD.pack(*each) for at, each in both if isinstance(each, _Sizes)}
+                kept[limit].add({name: record for name, record in records.items() if name not in found[limit]})
+                found[limit] |= records
+                failed[limit] = {self._path(at): each for at, each in both if isinstance(each, str)}
+        means = {limit: self._mean(each, failed[limit]) for limit, each in found.items() if limit not in refused}
+        return refused | means
 
-    def _mean(self, records: Mapping[bytes, bytes]) -> float:
-        sizes = [_Sizes(*_RECORD.unpack(records[name])) for name in self._names]
+    def _mean(self, records: Mapping[bytes, bytes], failed: Mapping[str, str]) -> float | Exception:
+        sizes = [_Sizes(*_RECORD.unpack(records[name])) for name in self._names if name in records]
+        if failed and not sizes:
+            return CutError(failed_on_all(failed))
         count = sum(each.chunks for each in sizes)
         return sum(each.size for each in sizes) / count if count else 0.0
 
     def _measure(
-        self, work: Callable[[_Block], Mapping[Limit, list[_Sizes] | Exception]], new: Sequence[int]
-    ) -> dict[Limit, dict[bytes, bytes] | Exception]:
-        """Return the records of some files for each limit, or the error of the first file that has one."""
+        self, work: Callable[[_Block], Mapping[Limit, _FileSizes]], new: Sequence[int]
+    ) -> dict[Limit, _FileSizes]:
+        """Return the sizes of some files for each limit, or the error of the first file that has one."""
         # Not before there is something to measure: in most runs every size is in the store.
         self._open.enter_context(sharing(self._session, self._executor, self._session.config.datasets))
         parts = even_blocks([self._bytes[number] for number in new])
         blocks = {_Block(tuple(self._places[number] for number in new[part.start : part.stop])): part for part in parts}
-        outcomes: dict[int, Mapping[Limit, list[_Sizes] | Exception]] = {}
+        outcomes: dict[int, Mapping[Limit, _FileSizes]] = {}
         for outcome in self._executor.map(work, list(blocks)):
             if outcome.value is None:
                 raise outcome.exception
             outcomes[blocks[outcome.task].start] = outcome.value
-        made: dict[Limit, dict[bytes, bytes] | Exception] = {}
+        made: dict[Limit, _FileSizes] = {}
         for start in sorted(outcomes):
             for limit, sizes in outcomes[start].items():
-                known = made.setdefault(limit, {})
-                if isinstance(known, Exception):
-                    continue
-                if isinstance(sizes, Exception):
-                    made[limit] = sizes
-                else:
-                    names = (self._names[number] for number in new[start : start + len(sizes)])
-                    known |= {name: _RECORD.pack(*each) for name, each in zip(names, sizes, strict=True)}
+                known = made.get(limit, [])
+                if not isinstance(known, Exception):
+                    made[limit] = sizes if isinstance(sizes, Exception) else [*known, *sizes]
         return made
+
+    def _path(self, number: int) -> str:
+        place = self._places[number]
+        file = self._session.dataset(place.dataset).files[place.number].file
+        return f"{file.repo}/{file.path}"
 
     @functools.cached_property
     def _places(self) -> list[_Place]:
@@ -145,10 +162,10 @@ class Sample:
 
 def _measured(
     session: Session, spec: str, unit: SizeUnit, limits: Sequence[Limit], block: _Block
-) -> dict[Limit, list[_Sizes] | Exception]:
+) -> dict[Limit, _FileSizes]:
     """Return the sizes of each file of a block under every limit; what a limit raises is its own answer."""
     chunkers = {limit: _limited(session.chunker(spec), limit) for limit in limits}
-    made: dict[Limit, list[_Sizes] | Exception] = {limit: [] for limit in limits}
+    made: dict[Limit, _FileSizes] = {limit: [] for limit in limits}
     for place in block.places:
         loaded = session.dataset(place.dataset)
         file = loaded.files[place.number].file
@@ -158,11 +175,12 @@ def _measured(
             for limit, sizes in made.items():
                 if isinstance(sizes, Exception):
                     continue
-                outcome = attempt(lambda chunker: sizes_of(chunker, source, units), chunkers[limit])  # noqa: B023 - called here
-                if outcome.value is None:
-                    made[limit] = outcome.exception
-                else:
-                    sizes.append(_Sizes(*outcome.value))
+                try:
+                    sizes.append(_Sizes(*sizes_of(chunkers[limit], source, units)))
+                except CutError as error:
+                    sizes.append(str(error))
+                except UsageError as error:
+                    made[limit] = UsageError(str(error))
     return made
 
 

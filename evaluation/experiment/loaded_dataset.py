@@ -30,6 +30,7 @@ from ground_truth.duplicates import apply_duplicates
 from ground_truth.hidden import HiddenText, inside, visible_text
 from ground_truth.hidden_lines import HiddenLines
 from ground_truth.lines import FileLines
+from ground_truth.loading import load_from
 from ground_truth.spans import FileKey, annotated_lines
 from ground_truth.types import Dataset, DatasetLoader
 
@@ -214,7 +215,7 @@ def load_dataset(
     spec: str, loader: DatasetLoader, *, duplicates: str, limit: int | None, seed: int, tokens: Packs | None = None
 ) -> LoadedDataset:
     """Load a dataset under a policy for identical files, with at most ``limit`` queries; it must have some."""
-    dataset = draw_queries(_in_memory(apply_duplicates(loader.load(), duplicates)), limit, seed=seed)
+    dataset = draw_queries(_in_memory(apply_duplicates(load_from(loader, spec), duplicates)), limit, seed=seed)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")
     files = {repository.name: facts_of(repository) for repository in _by_name(dataset)}

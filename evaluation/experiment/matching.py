@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from chunkers.cut_errors import CutError
 from chunkers.errors import UsageError
 from chunkers.plugins import Spec
 from chunkers.size_matching import match_by, parse_target
@@ -85,6 +86,8 @@ def _match(session: Session, sample: Sample, spec: str, target: SizeLimit) -> Ma
             means_at = functools.partial(_means, sample, spec, target)
             match = match_by(spec, session.chunker(spec), target, means_at=means_at)
             found = MatchedSize(_written(spec, match.field, match.chosen), match.mean)
+        except CutError as error:
+            return MatchedSize(spec, 0.0, f"{spec} {error}")  # not kept: a later run tries again, as for its chunks
         except UsageError as error:
             found = MatchedSize(spec, 0.0, str(error))
         _save(session, key, found)

@@ -28,6 +28,7 @@ from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import CellRecord, Results
 from evaluation.types import CellKey
 from indexing.frequencies import Frequencies
+from indexing.readers.types import Reader
 
 T = TypeVar("T")
 Overwrite = Literal["always", "only-missing", "only-cache"]
@@ -79,7 +80,7 @@ def run_experiment(
         failed |= make_scores(session, [cell for cell in cells if cell not in failed], executor, progress, levels=True)
         made = [_finished(session, cell, failed.get(cell, "")) for cell in cells]
         made += [
-            read_record(given, base.record, reader, key=base.record.key.read_by(spec))
+            _read(given, base.record, reader, key=base.record.key.read_by(spec))
             for spec, reader in readers.items()
             for base in list(made)
         ]
@@ -118,6 +119,12 @@ def _share(everything: Sequence[T], shard: ExperimentShard | None) -> Sequence[T
 
 def _finished(session: Session, cell: CellKey, failure: str) -> FinishedCell:
     return FinishedCell(CellRecord(cell, "failed", failure)) if failure else cell_record(session, cell)
+
+
+def _read(session: Session, base: CellRecord, reader: Reader, *, key: CellKey) -> FinishedCell:
+    """Return the cell of a ranking under a reader; where the reader or a measure fails, it is there with the reason."""
+    outcome = attempt(lambda cell: read_record(session, base, reader, key=cell), key)
+    return outcome.value or FinishedCell(CellRecord(key, "failed", outcome.error))
 
 
 def _prepare(session: Session, cells: Sequence[CellKey], overwrite: Overwrite) -> dict[CellKey, str]:
