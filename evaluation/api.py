@@ -13,9 +13,11 @@ from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
 from evaluation.config import measures_at
 from evaluation.measures import Measure, aggregate, evaluate, parse_measure
+from evaluation.measures.own import declared_well
 from evaluation.measures.registry import remember_measure
 from evaluation.measures.single import Relevant, as_grades, as_ranking, check_numbers, described
 from evaluation.types import Case
+from ground_truth.loading import load_from
 from ground_truth.overlap import Strategy
 from ground_truth.registry import DATASETS
 from ground_truth.types import Dataset, DatasetLoader
@@ -133,7 +135,9 @@ def benchmark(
     loaded = _loader(dataset) if isinstance(dataset, (str, Path)) else dataset
     DATASETS.check_object(loaded)
     if isinstance(loaded, Dataset) or hasattr(loaded, "load"):
-        whole = loaded if isinstance(loaded, Dataset) else loaded.load()
+        whole = (
+            loaded if isinstance(loaded, Dataset) else load_from(loaded, dataset if isinstance(dataset, str) else "")
+        )
         several = len(whole.repositories) > 1
         found = [
             _listed(retriever(each.text, **({"repo": each.repo} if several else {})), each.text)
@@ -273,7 +277,7 @@ def _chosen(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
 
 
 def _measure(measure: str | Measure) -> Measure:
-    return measure if isinstance(measure, Measure) else parse_measure(measure)
+    return declared_well(measure if isinstance(measure, Measure) else parse_measure(measure))
 
 
 def default_measures(k_values: Sequence[int]) -> list[Measure]:

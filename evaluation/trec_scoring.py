@@ -9,6 +9,7 @@ from pathlib import Path
 
 from chunkers.errors import UsageError
 from evaluation.measures import Measure, Summary, aggregate, evaluate, parse_measure, uncovered
+from evaluation.measures.own import declared_well
 from evaluation.trec import read_qrels, read_run
 from evaluation.types import Case
 
@@ -69,7 +70,7 @@ def score_files(
 
 
 def _measure(name: str, *, has_reference: bool) -> Measure:
-    measure = parse_measure(name)
+    measure = declared_well(parse_measure(name))
     missing = sorted(measure.needs - {"grades", "reference"})
     if missing:
         raise UsageError(

@@ -19,6 +19,7 @@ from evaluation.experiment.span_runs import NamedFile, read_span_runs
 from evaluation.experiment.span_scoring import score_spans, scores_spans, span_units
 from evaluation.experiment.tool_runs import run_tool
 from evaluation.measures.measure import Measure
+from evaluation.measures.own import MeasureError
 from evaluation.results.facts import JudgementFacts, SearchFacts
 from evaluation.results.types import CellRecord, HitRecord
 from evaluation.tools.asking import ToolError
@@ -58,14 +59,17 @@ def _kept(spec: str, run: SpanRun) -> Contestant:
 
 
 def contestant_record(session: Session, contestant: Contestant) -> FinishedCell:
-    """Return the finished cell; a tool that fails is there with its reason."""
+    """Return the finished cell; where a tool or a measure fails, it is there with the reason."""
     try:
         run = contestant.rank()
     except ToolError as error:
         return FinishedCell(CellRecord(contestant.key, "failed", str(error)))
     session.span_runs[contestant.key] = run
     loaded = session.dataset(contestant.key.dataset)
-    return span_record(contestant.key, loaded, run, measures=session.measures, budgets=session.config.budgets)
+    try:
+        return span_record(contestant.key, loaded, run, measures=session.measures, budgets=session.config.budgets)
+    except MeasureError as error:
+        return FinishedCell(CellRecord(contestant.key, "failed", str(error)))
 
 
 def span_record(

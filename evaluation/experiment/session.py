@@ -24,6 +24,7 @@ from evaluation.experiment.shared_datasets import SharedDataset
 from evaluation.experiment.space_words import query_words
 from evaluation.experiment.store import StageKey, Store
 from evaluation.measures.measure import Measure
+from evaluation.measures.own import declared_well
 from evaluation.measures.registry import parse_measure, remember_measure
 from evaluation.types import CellKey
 from ground_truth.registry import DATASETS
@@ -334,7 +335,7 @@ def _session_here(description: _Description) -> Session:
 
 
 def _measure(given: object, name: str) -> Measure:
-    return given if isinstance(given, Measure) else parse_measure(name)
+    return declared_well(given if isinstance(given, Measure) else parse_measure(name))
 
 
 def _canonical(config: ExperimentConfig, measures: Mapping[str, Measure]) -> ExperimentConfig:

@@ -21,6 +21,7 @@ from evaluation.experiment.span_runs import NamedFile, read_span_runs
 from evaluation.experiment.span_scoring import scores_spans, span_units
 from evaluation.measures.chance import has_chance
 from evaluation.measures.measure import Measure
+from evaluation.measures.own import declared_well
 from evaluation.measures.registry import parse_measure
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import Results
@@ -48,7 +49,7 @@ WINDOWS = "fixed-lines:lines=50"
 
 def span_measures(names: Sequence[str]) -> list[Measure]:
     """Return the measures; raise for one that needs more than places and gold."""
-    measures = list(dict.fromkeys(parse_measure(name) for name in names))
+    measures = list(dict.fromkeys(declared_well(parse_measure(name)) for name in names))
     for measure in measures:
         if not scores_spans(measure):
             missing = " and ".join(sorted(measure.needs - {"text"})) or "chunk ids"

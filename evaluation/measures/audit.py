@@ -16,7 +16,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from evaluation.measures import audit_worlds as world
-from evaluation.measures.evaluate import evaluate
+from evaluation.measures.evaluate import best_scores
 from evaluation.measures.measure import BudgetMeasure, Measure, RankedMeasure
 from evaluation.measures.plain import PLAIN
 from evaluation.measures.registry import measure_classes
@@ -100,7 +100,7 @@ def specimen(cls: type[Measure], *, budget: int, cutoff: int) -> Measure:
 
 def _values(measure: Measure, cases: Sequence[Case]) -> np.ndarray:
     named = [replace(case, query_id=str(number)) for number, case in enumerate(cases)]
-    return np.array([row[measure.name] for row in evaluate([measure], named).values()])
+    return best_scores(measure, named)
 
 
 def _worst(measure: Measure, values: np.ndarray) -> np.ndarray:

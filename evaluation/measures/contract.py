@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import get_args
 
 import numpy as np
 
@@ -14,7 +13,8 @@ from chunkers.findings import Check, Finding, examine, raised
 from evaluation.measures import audit_worlds as world
 from evaluation.measures.audit import audit_measure, specimen
 from evaluation.measures.batch import Batch
-from evaluation.measures.measure import Measure, Need, Unit
+from evaluation.measures.measure import Measure
+from evaluation.measures.own import declaration_problems
 from evaluation.types import Case
 
 _CLOSE = 1e-9
@@ -23,26 +23,6 @@ _CLOSE = 1e-9
 def check_measure(measure: Measure) -> list[Finding]:
     """Return every rule with what breaks it; the properties that the measure declares are rules too."""
     return [*examine(measure, _RULES), *_declared_properties(measure)]
-
-
-def _facts(measure: Measure) -> Iterator[str]:
-    for name in ("label", "pattern", "definition", "citation", "version"):
-        value = getattr(measure, name, None)
-        if not isinstance(value, str) or not value:
-            yield f'{name} is not a text: write {name}: ClassVar[str] = "…"'
-    if measure.direction not in ("higher", "lower", "none"):
-        yield f"direction is {measure.direction!r}: higher, lower or none"
-    low, high = measure.range
-    if not low < high:
-        yield f"range is {measure.range}: the least value, then the largest"
-    if measure.unit not in get_args(Unit):
-        yield f"unit is {measure.unit!r}: one of {', '.join(get_args(Unit))}"
-    comparable: object = measure.comparable
-    if not isinstance(comparable, bool):
-        yield "comparable is neither True nor False"
-    unknown = measure.needs - set(get_args(Need))
-    if unknown:
-        yield f"needs {', '.join(sorted(unknown))}, which no case has"
 
 
 def _named(measure: Measure) -> Iterator[str]:
@@ -100,7 +80,7 @@ def _empty(measure: Measure) -> Iterator[str]:
 
 
 _RULES: dict[str, Check[Measure]] = {
-    "label, pattern, definition, citation, unit, direction, range and needs are declared": _facts,
+    "label, pattern, definition, citation, unit, direction, range and needs are declared": declaration_problems,
     "its name is its label with what follows": _named,
     "one value for each case": _one_each,
     "every value lies in the declared range": _in_range,
@@ -115,7 +95,7 @@ def _declared_properties(measure: Measure) -> list[Finding]:
     try:
         items = specimen(cls, budget=25, cutoff=len(world.ITEMS))
         found = audit_measure(items, specimen(cls, budget=world.FILE_UNITS // 2, cutoff=2))
-    except Exception as error:  # noqa: BLE001 - whatever other people's code raises is the finding
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever other people's code raises is the finding
         return [Finding("its declared properties can be asked", raised(error))]
     return [
         Finding(

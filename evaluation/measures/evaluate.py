@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -11,6 +11,7 @@ import numpy as np
 from chunkers.errors import UsageError
 from evaluation.measures.batch import Batch
 from evaluation.measures.measure import Measure
+from evaluation.measures.own import values_of
 from evaluation.measures.registry import parse_measure
 from evaluation.types import Case, Scores
 
@@ -37,12 +38,16 @@ class Summary:
     """Of all queries, the share where the measure is defined: for tokens_to_recall, the share that got there."""
 
 
+def _as_it_is(measure: Measure, batch: Batch) -> np.ndarray:
+    return measure.score(batch)
+
+
 def evaluate(measures: Sequence[Measure], cases: Iterable[Case]) -> dict[str, dict[str, float]]:
     """Return query id → measure name → value; NaN only where the measure is undefined."""
     scores: dict[str, dict[str, float]] = {}
     names = [measure.name for measure in measures]
     for part in _batches(cases):
-        columns = [values.tolist() for values in score_together(measures, part)]
+        columns = [values.tolist() for values in score_together(measures, part, score=values_of)]
         for case, values in zip(part, zip(*columns, strict=True) if columns else [()] * len(part), strict=True):
             if case.query_id in scores:
                 raise UsageError(f"query {case.query_id!r} occurs twice: scores are kept by query id")
@@ -50,21 +55,23 @@ def evaluate(measures: Sequence[Measure], cases: Iterable[Case]) -> dict[str, di
     return scores
 
 
-def score_together(measures: Sequence[Measure], cases: Sequence[Case]) -> list[np.ndarray]:
+def score_together(
+    measures: Sequence[Measure], cases: Sequence[Case], *, score: Callable[[Measure, Batch], np.ndarray] = _as_it_is
+) -> list[np.ndarray]:
     """Return one column per measure; of a case with several answers, the best score over them."""
     batch = Batch(cases, measures)
     if not any(case.answers for case in cases):
-        return [measure.score(batch) for measure in measures]
+        return [score(measure, batch) for measure in measures]
     each = [variants(case) for case in cases]
     spread = Batch([variant for group in each for variant in group], measures)
     begins = np.cumsum([0, *map(len, each[:-1])])
     columns = []
     for measure in measures:
         if measure.whole or measure.direction == "none":
-            columns.append(measure.score(batch))
+            columns.append(score(measure, batch))
         else:
             better = np.fmin if measure.direction == "lower" else np.fmax
-            columns.append(np.asarray(better.reduceat(measure.score(spread), begins)))
+            columns.append(np.asarray(better.reduceat(score(measure, spread), begins)))
     return columns
 
 
