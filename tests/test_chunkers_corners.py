@@ -56,14 +56,14 @@ class Lossy(Given):
         ([(0, 4), (5, 10)], ["bytes 4 to 5 are in no piece"]),
         ([(0, 9)], ["bytes 9 to 10 are in no piece"]),
         ([(1, 10)], ["bytes 0 to 1 are in no piece"]),
-        ([(0, 10), (0, 10), (2, 3)], []),
+        ([(0, 10), (0, 10), (2, 3)], ["the piece from 0 to 10 is there 2 times, and makes one chunk"]),
         ([(4, 10), (0, 5)], ["a piece begins before the one above it", "bytes 0 to 4 are in no piece"]),
         ([(0, 10), (4, 4)], ["a piece from 4 to 4 of 10 bytes"]),
         ([], ["bytes 0 to 10 are in no piece", "no chunk at all"]),
     ],
 )
 def test_what_a_file_shows_of_a_chunker(pieces: list[tuple[int, int]], said: list[str]) -> None:
-    """Every promise that is broken and no other; pieces may overlap and repeat each other."""
+    """Every promise that is broken and no other; pieces may overlap, and hold what others hold."""
     source = SourceFile("a.py", b"ab\ncd\nefg\n", "python")
     found = [problem.split(": ", 2)[-1] for problem in file_problems(Given(pieces=tuple(pieces)), source)]
     assert found == said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,19 @@ class Choosy(FixedLines):
         if source.path == "bolt.py":
             raise RuntimeError("no bolts, please")
         return super().split(source)
+"""
+
+
+REPEATS = """
+from dataclasses import dataclass
+
+from chunkers.fixed_lines import FixedLines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twice(FixedLines):
+    def split(self, source):
+        return [piece for piece in super().split(source) for _ in range(2)]
 """
 
 
@@ -149,6 +163,22 @@ def test_a_chunker_that_raises_on_one_file_is_scored_and_the_file_is_named(
     again = chunkbench("report", out)
     assert again.code == 0, again.err
     assert (out / "report.html").read_bytes() == page
+
+
+def test_a_chunker_that_gives_pieces_twice_has_each_chunk_once(
+    chunkbench: Command, repository: Path, tmp_path: Path
+) -> None:
+    """Its scores are those of the pieces given once; its contract names the first."""
+    (tmp_path / "twice.py").write_text(REPEATS)
+    twice = f"{tmp_path / 'twice.py'}:Twice"
+    chunkers = ("--chunker", f"{twice},lines=5", "--chunker", "fixed-lines:lines=5")
+    ran = chunkbench(*compare(repository, tmp_path / "out"), "--embedder", "hashing", *chunkers, "--json")
+    assert ran.code == 0, ran.err
+    cells = {cell["chunker"]: (cell["measures"], cell["chunks"]["count"]) for cell in ran.json["cells"]}
+    assert cells[f"{twice},lines=5"] == cells["fixed-lines:lines=5"]
+    checked = chunkbench("check-plugin", "chunker", twice)
+    assert checked.code == 1
+    assert re.search(r"box\.py: the piece from 0 to \d+ is there 2 times", checked.out)
 
 
 def test_a_file_that_is_deleted_during_a_run_is_named(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
