@@ -292,7 +292,7 @@ def test_progress_is_heard_and_the_cache_is_the_one_given(repository: Path, tmp_
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
 def test_a_limit_is_a_number_above_0(limit: str, value: float) -> None:
     """Anything else is refused by its name, before anything is cut; only a price may be 0."""
-    given = {limit: value, **({"price": 1.0} if limit == "budget" else {})}
+    given: dict[str, Any] = {limit: value, **({"price": 1.0} if limit == "budget" else {})}
     if limit == "price" and value == 0:
         assert Limits(**given).price == 0
         return

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from report_case import HEADLINE, simulated_results
 
 from evaluation.report.colouring import all_colours, coloured
-from evaluation.report.explorer import _FILLS, _Fill, _most_different, _note, explorer_data, pack
+from evaluation.report.explorer import _FILLS, _LEVEL, _Fill, _most_different, _note, explorer_data, pack
 from evaluation.report.linestore import LineStore, text_lines
 from evaluation.report.view import View, views
 from evaluation.results.types import Results
@@ -100,7 +100,7 @@ def test_a_quick_look_leaves_out_nothing_that_would_have_fitted() -> None:
     sizes = []
     for fill in _FILLS:
         raw = json.dumps(explorer_data(results, found, fill), ensure_ascii=False, separators=(",", ":"))
-        sizes.append(len(base64.b64encode(gzip.compress(raw.encode(), 9, mtime=0))))
+        sizes.append(len(base64.b64encode(gzip.compress(raw.encode(), _LEVEL, mtime=0))))
     for limit in {size + more for size in sizes for more in (-1, 0)} | {1}:
         first = next((size for size in sizes if size <= limit), sizes[-1])
         assert len(pack(results, found, limit=limit).data) == first

@@ -304,8 +304,8 @@ def test_runs_are_compared_by_the_test_that_is_named(chunkbench: Command, reposi
         "naurc@4000tok",
         "--json",
     )
-    by_flips, by_t = chunkbench(*asked, "--test", "sign-flip").json, chunkbench(*asked, "--test", "t").json
-    assert by_t == chunkbench(*asked).json
+    by_flips, by_t = chunkbench(*compared, "--test", "sign-flip").json, chunkbench(*compared, "--test", "t").json
+    assert by_t == chunkbench(*compared).json
     methods = [{each["method"] for each in found["comparisons"]} for found in (by_flips, by_t)]
     assert [("flips" in str(each)) for each in methods] == [True, False], methods
     refused = chunkbench("score", "--qrels", "q", "--run", "r", "--test", "t")
