@@ -295,7 +295,7 @@ def test_runs_are_compared_by_the_test_that_is_named(chunkbench: Command, reposi
         made = chunkbench(*asked, "--retriever", "bm25", "--out", tmp_path / f"{lines}", "--write-spans", file)
         assert made.code == 0, made.err
     named = [word for name, file in zip("ab", files, strict=True) for word in ("--spans", f"{name}={file}")]
-    asked = (
+    compared = (
         "score",
         *named,
         "--dataset",
