@@ -108,7 +108,7 @@ def mean_size(chunker: Chunker, sources: Sequence[SourceFile], rulers: Sequence[
 def sizes_of(chunker: Chunker, source: SourceFile, units: Ruler) -> tuple[int, int]:
     """Return how many chunks a file has, and their sizes added up; raise a CutError where the chunker fails."""
     with over_one_file():
-        pieces = list(chunker.split(source))
+        pieces = list(dict.fromkeys(chunker.split(source)))
         edges = piece_edges(source.data, pieces)
     if not pieces:
         return 0, 0

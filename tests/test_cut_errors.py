@@ -177,6 +177,19 @@ def test_a_mean_size_is_of_the_files_that_can_be_cut() -> None:
     assert matched("picky", files, SizeLimit("lines", 4), chunker=Picky(lines=2)).chosen == 4
 
 
+def test_a_piece_that_is_given_twice_is_measured_once() -> None:
+    """It makes one chunk, so that it is one in the mean as well."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Twice(FixedLines):
+        def split(self, source: SourceFile) -> list[Piece]:
+            pieces = super().split(source)
+            return [*pieces, pieces[0]]
+
+    source = SourceFile("a", b"x\n" * 9)
+    assert mean_size(Twice(lines=6), [source], [ruler(source.data, "lines")]) == 9 / 2
+
+
 def test_a_chunker_that_takes_no_limit_is_refused_in_one_line() -> None:
     """Whatever limit is tried, its class refuses it."""
 
