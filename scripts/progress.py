@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,38 +29,67 @@ _EVERY = 30
 
 @dataclass
 class _Phase:
+    label: str
     began: float
     total: int
     done: int = 0
+    ended: float = 0.0
 
 
 @dataclass
 class ProgressLines:
-    """Says where a phase stands, at most every half minute, with what is left at the rate so far."""
+    """Says where the work stands whenever it is asked, with what is left at the rate so far."""
 
     say: Callable[[str], None]
     clock: Callable[[], float]
     verbose: bool = False
-    _said: float = 0.0
     _phases: dict[str, _Phase] = field(default_factory=dict)
+    _current: _Phase | None = None
 
     def phase(self, name: str, total: int) -> None:
         """Begin a phase."""
-        self._said = self.clock()
-        self._phases[name] = _Phase(self._said, total)
+        self._current = self._phases[name] = _Phase(_LABELS.get(name, name), self.clock(), total)
         if self.verbose:
-            self.say(f"{_LABELS.get(name, name)}: {total:,}")
+            self.say(f"{self._current.label}: {total:,}")
 
     def tick(self, name: str, done: int) -> None:
-        """Count what is done; say so where nothing was said for half a minute."""
-        phase = self._phases[name]
+        """Count what is done."""
+        phase = self._current = self._phases[name]
         phase.done += done
-        now = self.clock()
-        if now - self._said < _EVERY or not phase.done:
+        phase.ended = self.clock()
+
+    def beat(self) -> None:
+        """Say what is done of the phase that moved last, and how long the rest takes or has taken."""
+        phase, now = self._current, self.clock()
+        if phase is None:
+            self.say("loading")
             return
-        self._said = now
-        left = (now - phase.began) / phase.done * (phase.total - phase.done)
-        self.say(f"{_LABELS.get(name, name)}: {phase.done:,} of {phase.total:,}, about {_time(left)} left")
+        counts = f"{phase.label}: {phase.done:,} of {phase.total:,}"
+        if phase.done >= phase.total:
+            self.say(f"{counts}; what follows has taken {_time(now - phase.ended)} so far")
+        elif phase.done:
+            left = (now - phase.began) / phase.done * (phase.total - phase.done)
+            self.say(f"{counts}, about {_time(left)} left")
+        else:
+            self.say(f"{counts} after {_time(now - phase.began)}")
+
+
+@contextmanager
+def _heard(lines: ProgressLines) -> Iterator[None]:
+    """Ask for a line every half minute while the block runs, however long a single unit of its work takes."""
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.wait(_EVERY):
+            lines.beat()
+
+    asking = threading.Thread(target=ask, name="progress", daemon=True)
+    asking.start()
+    try:
+        yield
+    finally:
+        done.set()
+        asking.join()
 
 
 def _time(seconds: float) -> str:
@@ -76,7 +106,8 @@ def shown_progress() -> Iterator[Progress]:
         return
     if not sys.stderr.isatty():
         lines = ProgressLines(say=note, clock=time.monotonic, verbose=is_verbose())
-        yield Progress(lines.phase, lines.tick)
+        with _heard(lines):
+            yield Progress(lines.phase, lines.tick)
         return
     from rich.progress import (
         BarColumn,
