@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 DEFAULT = "ndcg@5 ndcg@10 precision@5 precision@10 recall@5 recall@10 mrr map hit@5".split()
 
-_COMMA = re.compile(r",(?![^(]*\))")
+_COMMA = re.compile(r",(?![^(]*\))(?!\s*\w+=)")
+"""Between two measures; neither inside brackets nor before a parameter of a measure of one's own."""
 
 
 @click.command()

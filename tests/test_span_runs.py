@@ -286,6 +286,48 @@ def test_views_of_an_agent_are_a_span_run_in_the_order_read(
         assert 0 < one.json["per_query"]["apple0"]["recall@4000tok"] < 1
 
 
+ANY_FILE = """\
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from evaluation.measures.measure import Measure, Share
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyFile(Share, Measure):
+    label: ClassVar[str] = "any_file"
+    pattern: ClassVar[str] = "any_file"
+    definition: ClassVar[str] = "1 where one of the files returned holds gold"
+    citation: ClassVar[str] = "none"
+    needs: ClassVar[frozenset] = frozenset({"text"})
+    comparable: ClassVar[bool] = True
+    properties: ClassVar[frozenset] = frozenset({"bounded"})
+    least: int = 1
+
+    def score(self, batch):
+        shared = (len({span.file for span in text.gold} & set(files)) for text, files in zip(batch.texts, batch.files))
+        return np.array([float(count >= self.least) for count in shared])
+"""
+
+
+def test_a_measure_of_ones_own_scores_spans_and_files(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """From its file, with parameters, in a list of measures."""
+    (tmp_path / "own.py").write_text(ANY_FILE)
+    gold = [json.loads(line) for line in (tmp_path / "gold.jsonl").read_text().splitlines()]
+    rows = [
+        {**{key: row[key] for key in ("query_id", "repo", "file", "start_line", "end_line")}, "rank": 1} for row in gold
+    ]
+    places = write(tmp_path / "s.jsonl", list({row["query_id"]: row for row in rows}.values()))
+    dataset = f"annotations:path={tmp_path / 'gold.jsonl'},root={repository}"
+    asked = f"file_rr,{tmp_path / 'own.py'}:AnyFile,least=1,file_recall@1"
+    scored = chunkbench("score", "--spans", places, "--dataset", dataset, "--json", "-m", asked)
+    assert scored.code == 0, scored.err
+    assert list(scored.json["mean"]) == ["file_rr", "any_file", "file_recall@1"]
+    assert scored.json["mean"]["any_file"] == 1
+
+
 def test_runs_are_compared_by_the_test_that_is_named(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
     """Both by t or by flips; of TREC files there is nothing to compare."""
     gold = tmp_path / "gold.jsonl"

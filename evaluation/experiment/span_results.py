@@ -22,7 +22,7 @@ from evaluation.experiment.span_scoring import scores_spans, span_units
 from evaluation.measures.chance import has_chance
 from evaluation.measures.measure import Measure
 from evaluation.measures.own import declared_well
-from evaluation.measures.registry import parse_measure
+from evaluation.measures.registry import parse_measure, remember_measure
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import Results
 from evaluation.statistics.types import TestName, Weight
@@ -57,6 +57,7 @@ def span_measures(names: Sequence[str]) -> list[Measure]:
                 f"measure {measure.name!r} needs {missing}, which a span run does not have: choose one on text or "
                 "files, such as naurc@4000tok or file_recall@10"
             )
+        remember_measure(measure)  # one of one's own is known by its name from here on
     return measures
 
 
