@@ -15,7 +15,7 @@ from evaluation.config import measures_at
 from evaluation.measures import Measure, aggregate, evaluate, parse_measure
 from evaluation.measures.own import declared_well
 from evaluation.measures.registry import remember_measure
-from evaluation.measures.single import Relevant, as_grades, as_ranking, check_numbers, described
+from evaluation.measures.single import Ranking, Relevant, as_grades, as_ranking, described
 from evaluation.types import Case
 from ground_truth.loading import load_from
 from ground_truth.overlap import Strategy
@@ -56,7 +56,7 @@ class BatchValues(Values):
 
 
 def evaluate_batch(
-    all_results: Sequence[Sequence[str]],
+    all_results: Sequence[Ranking],
     all_relevant_docs: Sequence[Relevant | None],
     k_values: Sequence[int] = (1, 5, 10),
     *,
@@ -100,7 +100,7 @@ def evaluate_batch(
 
 
 def evaluate_run(
-    run: Mapping[str, Sequence[str] | Mapping[str, float]],
+    run: Mapping[str, Ranking],
     qrels: Mapping[str, Relevant],
     measures: str | Measure | Iterable[str | Measure],
 ) -> BatchValues:
@@ -112,7 +112,7 @@ def evaluate_run(
         raise UsageError(
             f"query {unjudged[0]!r} is in the run and not judged: leave it out, or judge it (empty scores 0)"
         )
-    rankings = [_ranked(run.get(query, ()), query) for query in qrels]
+    rankings = [run.get(query, ()) for query in qrels]
     return evaluate_batch(rankings, list(qrels.values()), measures=_chosen(measures), query_ids=list(qrels))
 
 
@@ -242,18 +242,10 @@ def _gold_files(dataset: Dataset) -> dict[str, dict[str, float]]:
     return found
 
 
-def _case(query_id: str, results: Sequence[str], relevant: Relevant | None) -> Case:
+def _case(query_id: str, results: Ranking, relevant: Relevant | None) -> Case:
     of = f"of query {_short(query_id)}"
     grades = None if relevant is None else as_grades(relevant, f"the relevant ids {of}")
     return Case(str(query_id), as_ranking(results, f"the ranking {of}"), grades)
-
-
-def _ranked(results: Sequence[str] | Mapping[str, float], query_id: str) -> Sequence[str]:
-    """Return the ids, best first; of equal scores, the one that is given first is first."""
-    if not isinstance(results, Mapping):
-        return results
-    check_numbers(results, "score", f"the ranking of query {_short(query_id)}")
-    return sorted(results, key=results.__getitem__, reverse=True)
 
 
 def _short(query_id: str) -> str:

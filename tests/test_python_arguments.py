@@ -52,6 +52,17 @@ def test_numbers_of_other_libraries_are_scores_and_grades() -> None:
     assert cb.evaluate({"q": np.array(["b", "a"])}, QRELS, ["mrr"])["mrr"] == 0.5  # type: ignore[dict-item] # as good as a list
 
 
+def test_scores_rank_the_ids_of_a_measure_that_is_called_too() -> None:
+    """Best first, equal ones as given; what has no order is refused."""
+    assert cb.measure("mrr")({"a": 0.1, "b": 0.9}, {"a"}) == 0.5
+    assert cb.measure("mrr")({"b": 1.0, "a": 1.0}, {"b"}) == 1.0
+    assert cb.measure("kendall_tau")(["a", "b"], reference={"b": 0.1, "a": 3.0}) == 1.0
+    assert "it must be a finite number" in refusal(cb.measure("mrr"), {"a": float("nan")}, {"a"})
+    for unordered in ({"a"}, frozenset("ab")):
+        assert "give a list of ids, best first" in refusal(cb.measure("mrr"), unordered, {"a"})
+        assert "give a list of ids, best first" in refusal(cb.evaluate, {"q": unordered}, QRELS, ["mrr"])
+
+
 @pytest.mark.parametrize(
     ("run", "qrels", "said"),
     [

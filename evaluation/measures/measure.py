@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -139,14 +139,14 @@ class Measure(ABC):
 
     def __call__(
         self,
-        ranking: Sequence[str],
+        ranking: Iterable[str] | Mapping[str, float],
         relevant: Collection[str] | Mapping[str, float] | None = None,
         *,
         vectors: Mapping[str, Sequence[float]] | Sequence[Sequence[float]] | np.ndarray | None = None,
         nuggets: Mapping[str, Collection[int]] | None = None,
-        reference: Sequence[str] | None = None,
+        reference: Iterable[str] | Mapping[str, float] | None = None,
     ) -> float:
-        """Return the score of one ranking, best result first.
+        """Return the score of one ranking: ids, best first, or ids with their scores.
 
         ``relevant`` holds the relevant ids, or ids with their grades. ``vectors`` holds the embedding of each result,
         by id or in rank order, of length 1. ``nuggets`` says which parts of the answer each judged id holds.

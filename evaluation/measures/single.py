@@ -18,6 +18,9 @@ from evaluation.types import Case
 Relevant = Collection[str] | Mapping[str, float]
 """Relevant ids, or ids with their grades."""
 
+Ranking = Iterable[str] | Mapping[str, float]
+"""Ids, best first, or ids with their scores."""
+
 Vectors = Mapping[str, Sequence[float]] | Sequence[Sequence[float]] | np.ndarray
 """Embeddings of length 1, by id or in rank order."""
 
@@ -31,12 +34,12 @@ _ARGUMENTS = {
 
 def score_ranking(
     measure: Measure,
-    ranking: Sequence[str],
+    ranking: Ranking,
     relevant: Relevant | None = None,
     *,
     vectors: Vectors | None = None,
     nuggets: Mapping[str, Collection[int]] | None = None,
-    reference: Sequence[str] | None = None,
+    reference: Ranking | None = None,
 ) -> float:
     """Return the score of one ranking; an argument that the measure needs and does not get is an error."""
     given = {"grades": relevant, "vectors": vectors, "nuggets": nuggets, "reference": reference}
@@ -57,11 +60,18 @@ def score_ranking(
     return float(measure.score(Batch([case], [measure]))[0])
 
 
-def as_ranking(ranking: Iterable[str], what: str = "the ranking") -> list[str]:
-    """Return the ids, best first; raise, naming ``what``, where they are no list of texts."""
-    if isinstance(ranking, (str, bytes)) or not isinstance(ranking, Iterable):
-        raise UsageError(f"{what} is {described(ranking)}: give a list of ids, best first")
-    return _texts(ranking, what)
+def as_ranking(ranking: Ranking, what: str = "the ranking") -> list[str]:
+    """Return the ids, best first; of equal scores, the one that is given first is first.
+
+    Raise, naming ``what``, where they are no list of texts, have no order, or have scores that are no numbers.
+    """
+    if isinstance(ranking, (str, bytes, set, frozenset)) or not isinstance(ranking, Iterable):
+        raise UsageError(f"{what} is {described(ranking)}: give a list of ids, best first, or ids with scores")
+    ids = _texts(ranking, what)
+    if not isinstance(ranking, Mapping):
+        return ids
+    check_numbers(ranking, "score", what)
+    return sorted(ids, key=ranking.__getitem__, reverse=True)
 
 
 def as_grades(relevant: Relevant, what: str = "the relevant ids") -> Mapping[str, float]:
