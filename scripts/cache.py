@@ -143,7 +143,7 @@ def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
     from indexing.cache_upkeep import prune as drop
 
     since = int(time.time() - days * _DAY)
-    unused = [entry for entry in (kept.stages.folders() if kept.stages else ()) if entry.stat().st_mtime < since]
+    unused = kept.stages.unused(since) if kept.stages else []
     records = prune_records(kept.stages, unused_since=since) if kept.stages else NO_RECORDS
     left = [*kept.stages.abandoned(untouched_since=since), *kept.stages.spoiled()] if kept.stages else []
     vectors = drop(kept.vectors, unused_since=since)

@@ -25,6 +25,15 @@ def test_a_size_is_measured_and_shown(repository: Path) -> None:
     text = written({"sizes": [row], "walk_seconds": 0.1, "two_workers": gains, "load": 1.0})
     assert "| 1× | 8 |" in text
     assert "2.00 times one" in text
+    assert "Carried on" not in text
+    first = {**row, "chunks": 10**6, "stored_mb": 1_500.0, "seconds": {"wall": 9.0, "chunk": 90.0}}
+    first |= {"peak_mb": {"chunk": 400.0}}
+    last = {**first, "chunks": 2 * 10**6, "stored_mb": 3_000.0, "seconds": {"wall": 9.0, "chunk": 180.0}}
+    last |= {"peak_mb": {"chunk": 800.0}}
+    text = written({"sizes": [first, last], "walk_seconds": 0.1, "two_workers": {}, "load": 1.0})
+    assert "Carried on to 10⁷ chunks: 0.2 hours of one core, 15 GB of store, a peak of 4.0 GB." in text
+    assert "Carried on to 10⁹ chunks: 25.0 hours of one core, 1,500 GB of store, a peak of 400.0 GB." in text
+    assert "The peak grows by 400 bytes a chunk and passes 2 GB at 5.0 × 10⁶ chunks." in text
 
 
 def test_a_sample_is_a_part_of_a_larger_one(repository: Path) -> None:

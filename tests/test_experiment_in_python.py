@@ -55,12 +55,14 @@ def test_a_source_is_a_folder_folders_a_spec_or_an_object(tmp_path: Path) -> Non
 
 
 def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
-    """Annotations need a folder, and a path must be one; a text may be a spec."""
+    """Annotations need a folder, and a path must be one; a text is a folder, or a spec of a known dataset."""
     with pytest.raises(UsageError, match="annotations need the folder they are about"):
         datasets_of(None, "gold.jsonl")
     with pytest.raises(UsageError, match="is not a folder"):
         datasets_of(tmp_path / "nowhere", None)
-    assert datasets_of(str(tmp_path / "nowhere"), None).specs == (str(tmp_path / "nowhere"),)
+    with pytest.raises(UsageError, match="'nowhere' is neither a folder nor a known dataset"):
+        datasets_of("nowhere", None)
+    assert datasets_of("repoeval:gold=body", None).specs == ("repoeval:gold=body",)
 
 
 def test_an_object_of_this_process_stays_here() -> None:

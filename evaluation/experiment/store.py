@@ -192,6 +192,10 @@ class Store:
         """Return where the entries of all stages are."""
         return sorted(path.parent for path in self.root.glob(f"*/[!.]*/{_MANIFEST}"))
 
+    def unused(self, since: float) -> list[Path]:
+        """Return the entries that nobody has read or written since then."""
+        return [folder for folder in self.folders() if _used(folder) < since]
+
     def drafts(self) -> list[Path]:
         """Return what is being written, and what kills have left of that and of what was being removed."""
         return sorted(self.root.glob(f"*/{_DRAFT}*"))
@@ -277,7 +281,14 @@ def _touched(draft: Path) -> float:
     """Return when the draft or a file in it was last written to; one that has just gone counts as being in use."""
     try:
         files = [*draft.iterdir()] if draft.is_dir() and not draft.is_symlink() else []
-        return max(path.lstat().st_mtime for path in [draft, *files])
+    except OSError:
+        return math.inf
+    return max(map(_used, [draft, *files]))
+
+
+def _used(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
     except OSError:
         return math.inf
 

@@ -315,7 +315,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if found["sizes"]:
         yield from _table(found["sizes"])
         yield ""
-        yield from _carried_on(found["sizes"])
+        yield from _carried_on(found["sizes"][0], found["sizes"][-1])
     yield f"Seconds are of the processor. Walking the tree took {found['walk_seconds']:.1f} s."
     for name, both in found["two_workers"].items():
         yield f"Two workers on {name}: {both['one']:.1f} s → {both['two']:.1f} s, {both['ratio']:.2f} times one."
@@ -327,13 +327,14 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"Load of the machine at the end: {found['load']:.1f} on {len(os.sched_getaffinity(0))} processors."
 
 
-def _carried_on(sizes: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield what more chunks would take: time and store in proportion, memory by its growth from 1× to 4×."""
-    first, last = sizes[0], sizes[-1]
+def _carried_on(first: dict[str, Any], last: dict[str, Any]) -> Iterator[str]:
+    """Yield what more chunks would take: time and store in proportion, memory by its growth; nothing of one size."""
+    if first["chunks"] == last["chunks"]:
+        return
     seconds = sum(spent for name, spent in last["seconds"].items() if name != "wall") / last["chunks"]
     stored = last["stored_mb"] / last["chunks"]
-    peak, growth = (max(row["peak_mb"].values()) for row in (last, first))
-    growth = (peak - growth) / (last["chunks"] - first["chunks"])
+    peak, before = (max(row["peak_mb"].values()) for row in (last, first))
+    growth = (peak - before) / (last["chunks"] - first["chunks"])
     for chunks, name in ((10**7, "10⁷"), (10**9, "10⁹")):
         most = peak + growth * (chunks - last["chunks"])
         yield (
