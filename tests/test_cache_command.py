@@ -197,6 +197,8 @@ def test_what_kills_have_left_is_shown(home: Path, killed: Path) -> None:
 def test_prune_drops_what_kills_have_left_and_nothing_that_a_run_may_be_writing(home: Path, killed: Path) -> None:
     """An old draft and a folder without a manifest go; a draft of the last day stays, whatever the limit."""
     assert _json(home, "prune", "--days", "41")["unfinished"] == 1
+    for manifest in killed.glob("chunk/[!.]*/manifest.json"):
+        os.utime(manifest.parent, (1_000, 1_000))
     found = _json(home, "prune", "--days", "0")
     assert (found["unfinished"], found["results"]) == (1, 1)
     assert [path.name for path in sorted(killed.rglob("*")) if path.is_file()] == ["0"]
