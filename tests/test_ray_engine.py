@@ -163,7 +163,7 @@ def test_a_task_has_one_core_and_is_retried_by_ray(cluster: Cluster) -> None:
     """What Ray gives up is that task's reason, and the others have their values."""
     cluster.lost[1] = 1
     found = {each.task: each for each in Ray().map(square, [0, 1, 2])}
-    assert cluster.options == [{"num_cpus": 1, "max_retries": 3}]
+    assert cluster.options == [{"num_cpus": 1, "max_retries": 3, "scheduling_strategy": "SPREAD"}]
     assert (found[0].value, found[2].value) == (0, 4)
     assert (found[1].value, found[1].error) == (None, "the cluster lost this task: LostError")
     assert str(found[1].exception) == found[1].error

@@ -43,7 +43,8 @@ class Ray:
         if not tasks:
             return
         ray = self._ray()
-        remote = ray.remote(attempt).options(num_cpus=1, max_retries=_RETRIES)
+        # Left to itself, Ray gives short tasks to the node that asks as long as it keeps up, and the others wait.
+        remote = ray.remote(attempt).options(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")
         waiting = {remote.remote(work, task): task for task in tasks}
         while waiting:
             done, _ = ray.wait(list(waiting), num_returns=1)
