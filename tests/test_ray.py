@@ -6,9 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,23 +117,6 @@ def test_a_cell_in_parts_survives_a_node_that_goes(
     assert second == []
     for cell in spread.cells:
         assert stages.retrieve(spread, cell).ranking == stages.retrieve(alone, cell).ranking
-
-
-def node_of(_task: int) -> str:
-    """Return the node that does the task, after a moment."""
-    time.sleep(0.05)
-    return str(ray.get_runtime_context().get_node_id())
-
-
-def test_every_node_has_its_part_of_short_tasks(cluster: Any) -> None:
-    """They are spread, however quickly one node alone would be done with them."""
-    if sum(node["Alive"] for node in ray.nodes()) < 2:
-        cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
-    alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
-    for _ in range(3):
-        counts = Counter(outcome.value for outcome in Ray().map(node_of, range(12)))
-        assert counts.keys() == alive
-        assert min(counts.values()) >= 3
 
 
 def raises(task: int) -> int:
