@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, overload
+from typing import NamedTuple, Protocol, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from chunkers.coverage import total
 from chunkers.cut_errors import failed_on_all
 from chunkers.errors import UsageError
 from chunkers.types import SizeUnit
+from evaluation.experiment.columns import numbers
 from evaluation.experiment.file_chunks import CutFiles
 from evaluation.results.facts import ChunkFacts, SizeHistogram
 
@@ -205,18 +206,6 @@ def save_chunks(table: ChunkTable, folder: Path) -> None:
     (folder / "facts.json").write_text(json.dumps(facts, indent=1), "utf-8")
 
 
-def _numbers(column: Any) -> np.ndarray:  # noqa: ANN401 - of pyarrow, which has no types
-    """Return a column without gaps; pyarrow's own way imports pandas, which takes as long as reading the table."""
-    parts = [
-        np.frombuffer(part.buffers()[1], dtype=part.type.to_pandas_dtype(), count=part.offset + len(part))[
-            part.offset :
-        ]
-        for part in column.chunks
-        if len(part)
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=column.type.to_pandas_dtype())
-
-
 def load_chunks(folder: Path) -> ChunkTable:
     """Read what `save_chunks` wrote."""
     import pyarrow.parquet as pq
@@ -227,7 +216,7 @@ def load_chunks(folder: Path) -> ChunkTable:
     histogram = SizeHistogram(*map(tuple, found["facts"].pop("sizes").values()))
     return ChunkTable(
         files=tuple(map(CorpusFile, *(files[name] for name in CorpusFile._fields))),
-        columns={name: _numbers(chunks[name]) for name in _ALL},
+        columns={name: numbers(chunks[name]) for name in _ALL},
         ids=chunks["id"].to_pylist(),
         headers=chunks["header"].to_pylist(),
         facts=ChunkFacts(**found["facts"], sizes=histogram),

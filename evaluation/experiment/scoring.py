@@ -12,6 +12,7 @@ import numpy as np
 from chunkers.types import SizeUnit
 from evaluation.experiment.cases import CaseBuilder
 from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.columns import numbers
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.qrels import qrels_of
 from evaluation.experiment.reading_cost import READING_MEASURES, ReadingCost, reading_cost
@@ -130,7 +131,7 @@ def load_scored(folder: Path) -> Scored:
     table = pq.ParquetFile(folder / "scores.parquet").read()
     return Scored(
         query_ids=table["query_id"].to_pylist(),
-        scores={name: table[name].to_numpy() for name in table.column_names if name != "query_id"},
+        scores={name: numbers(table[name]) for name in table.column_names if name != "query_id"},
         curve=np.load(folder / "curve.npy", allow_pickle=False),
         qrels=json.loads((folder / "qrels.json").read_text("utf-8")),
         facts=JudgementFacts(**json.loads((folder / "facts.json").read_text("utf-8"))),

@@ -22,6 +22,9 @@ _LEVEL = 6
 _BEST_GAIN = 0.65
 """Of what the fastest compression leaves of source code, the best one leaves 0.8 and never less than this."""
 
+_WORTH_A_LOOK = 3
+"""Times the limit: less text than this nearly always fits when it is compressed."""
+
 
 class Packed(NamedTuple):
     """Compressed data, and what had to be left out to fit."""
@@ -51,7 +54,8 @@ def pack(results: Results, views: list[View], *, limit: int) -> Packed:
     packed = Packed("", "")
     coloured = sum(fill.colours for fill in _FILLS)
     # The one after those with colours holds less than each of them, and finding colours takes long.
-    first = coloured + 1 if _hopeless(_written(results, views, _FILLS[coloured]), limit) else 0
+    tried = _characters(results) > _WORTH_A_LOOK * limit
+    first = coloured + 1 if tried and _hopeless(_written(results, views, _FILLS[coloured]), limit) else 0
     for fill in _FILLS[first:]:
         raw = _written(results, views, fill)
         if _hopeless(raw, limit) and fill != _FILLS[-1]:
@@ -62,6 +66,10 @@ def pack(results: Results, views: list[View], *, limit: int) -> Packed:
         if len(data) <= limit:
             break
     return packed
+
+
+def _characters(results: Results) -> int:
+    return sum(map(len, results.texts.values())) + sum(len(file.text) for file in results.files.values())
 
 
 def _written(results: Results, views: list[View], fill: _Fill) -> bytes:
