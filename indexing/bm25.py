@@ -19,7 +19,7 @@ from indexing.found import Found, in_order, none_found, side_by_side, table
 from indexing.frequencies import Frequencies
 from indexing.postings import PostingShard, build_postings, posting_shard
 from indexing.ties import best_of_all
-from indexing.types import Hit, QueryBatch, SearchSpace
+from indexing.types import QueryBatch, SearchSpace
 from indexing.word_counts import WordCounter
 
 
@@ -90,6 +90,6 @@ class BM25(Composed):
         """The search of words alone."""
         return (WordSearch(k1=self.k1, b=self.b),)
 
-    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> list[list[Hit]]:  # noqa: ARG002 - as every retriever
+    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:  # noqa: ARG002 - as every retriever
         """Return what the search found."""
-        return found[0].hits()
+        return found[0]

@@ -58,7 +58,7 @@ class Composed(ABC):
         return depth
 
     @abstractmethod
-    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> list[list[Hit]]:
+    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:
         """Return one ranking for each query from those of the searches."""
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
@@ -86,7 +86,7 @@ class Composed(ABC):
             search.join([each.find(queries, depth=wide)], queries, vectors_of, depth=wide)
             for search, each in zip(searches, prepared, strict=True)
         ]
-        return self.combine(found, vectors_of, depth=depth)
+        return self.combine(found, vectors_of, depth=depth).hits()
 
 
 def vectors_in(vectors: Vectors | None) -> VectorsOf:

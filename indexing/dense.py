@@ -16,7 +16,7 @@ from indexing.composed import Composed, ExactSearch, Prepared, Reads
 from indexing.exact import VectorsOf, nearest, scored, settled
 from indexing.found import Found, none_found
 from indexing.frequencies import Frequencies
-from indexing.types import Hit, Index, QueryBatch, SearchSpace, Vectors
+from indexing.types import Index, QueryBatch, SearchSpace, Vectors
 
 _SPARE = 8
 """Hits asked of an approximate index beyond the depth, among which near ties are put in order."""
@@ -68,9 +68,9 @@ class Dense(Composed):
         """The search of vectors alone; an approximate index is one of the whole space."""
         return (VectorSearch(),) if self.index == "flat" else ()
 
-    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> list[list[Hit]]:  # noqa: ARG002 - as every retriever
+    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:  # noqa: ARG002 - as every retriever
         """Return what the search found."""
-        return found[0].hits()
+        return found[0]
 
     def prepare(self, space: SearchSpace) -> Index:
         """Return the space's vectors, ready to be asked; an approximate index is built here."""

@@ -14,8 +14,8 @@ from chunkers.plugins import positive
 from indexing.composed import Composed, ExactSearch
 from indexing.dense import VectorSearch
 from indexing.exact import VectorsOf
-from indexing.found import Found
-from indexing.types import Hit, Vectors
+from indexing.found import Found, table
+from indexing.types import Vectors
 
 _DIGITS = 12
 """Values are compared to so many digits: copies of one chunk then tie, however their sums were rounded."""
@@ -42,7 +42,7 @@ class _Greedy(Composed):
         """Return how many of the nearest chunks are looked at."""
         return max(depth, self.pool)
 
-    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> list[list[Hit]]:
+    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:
         """Return depth chunks per query in the order in which they were picked; equal values by relevance, position."""
         (near,) = found
         rows_of = _looked_up(near.positions[:, : self.pool], vectors_of)
@@ -54,9 +54,9 @@ class _Greedy(Composed):
                 rows = rows_of([hit.position for hit in pool]).astype(np.float64)
                 relevance = np.array([hit.score for hit in pool])
                 picks = self._picks(relevance, np.round(rows @ rows.T, _DIGITS), count=min(depth, len(pool)))
-            order = [pool[at].position for at in picks] + [hit.position for hit in rest]
-            runs.append([Hit(position, 1 / rank) for rank, position in enumerate(order[:depth], start=1)])
-        return runs
+            order = [*(pool[at].position for at in picks), *(hit.position for hit in rest)][:depth]
+            runs.append((np.array(order, dtype=np.int64), 1 / np.arange(1, len(order) + 1)))
+        return table(runs, depth=depth, dtype=np.float64)
 
     @abstractmethod
     def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[int]:

@@ -14,8 +14,8 @@ from indexing.bm25 import BM25, WordSearch
 from indexing.composed import Composed, ExactSearch
 from indexing.dense import VectorSearch
 from indexing.exact import VectorsOf
-from indexing.found import Found
-from indexing.ties import best
+from indexing.found import Found, table
+from indexing.ties import best_places
 from indexing.types import Hit
 
 
@@ -51,13 +51,14 @@ class Hybrid(Composed):
         """Return how many hits of each are fused."""
         return max(depth, self.pool)
 
-    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> list[list[Hit]]:  # noqa: ARG002 - as every retriever
+    def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:  # noqa: ARG002 - as every retriever
         """Return the depth best chunks of both runs together; equal scores in the order of position."""
         value = self._by_rank if self.fusion == "rrf" else self._by_score
-        return [
+        fused = [
             _fused([(self.weight, value(one)), (1 - self.weight, value(other))], depth=depth)
             for one, other in zip(*(each.hits() for each in found), strict=True)
         ]
+        return table(fused, depth=depth, dtype=np.float64)
 
     def _by_rank(self, run: Sequence[Hit]) -> dict[int, float]:
         return {hit.position: 1 / (self.k + rank) for rank, hit in enumerate(run, start=1)}
@@ -71,10 +72,13 @@ class Hybrid(Composed):
         return {hit.position: (hit.score - low) / (high - low) if high > low else 1.0 for hit in run}
 
 
-def _fused(parts: Sequence[tuple[float, dict[int, float]]], *, depth: int) -> list[Hit]:
+def _fused(parts: Sequence[tuple[float, dict[int, float]]], *, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the best positions of both parts together, and their scores."""
     totals: dict[int, float] = {}
     for weight, values in parts:
         for position, value in values.items():
             totals[position] = totals.get(position, 0.0) + weight * value
     positions = np.fromiter(totals, dtype=np.int64, count=len(totals))
-    return best(np.fromiter(totals.values(), dtype=np.float64, count=len(totals)), positions, depth=depth)
+    scores = np.fromiter(totals.values(), dtype=np.float64, count=len(totals))
+    order = best_places(scores, positions, depth=depth)
+    return positions[order], scores[order]

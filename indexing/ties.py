@@ -9,8 +9,13 @@ from indexing.types import Hit
 
 def best(scores: np.ndarray, positions: np.ndarray, *, depth: int) -> list[Hit]:
     """Return the hits of highest score, at most ``depth``; equal scores are in the order of their positions."""
-    order = np.lexsort((positions, -scores))[:depth]
-    return [Hit(int(positions[at]), float(scores[at])) for at in order]
+    return [Hit(int(positions[at]), float(scores[at])) for at in best_places(scores, positions, depth=depth)]
+
+
+def best_places(scores: np.ndarray, positions: np.ndarray, *, depth: int) -> np.ndarray:
+    """Return where in the arrays the best are, at most ``depth``, in order."""
+    order: np.ndarray = np.lexsort((positions, -scores))[:depth]
+    return order
 
 
 def best_of_all(scores: np.ndarray, *, depth: int, above: float = -np.inf) -> np.ndarray:

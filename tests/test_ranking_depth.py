@@ -10,7 +10,7 @@ from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable, CorpusFile
 from evaluation.experiment.ranking_depth import EVERYTHING, LEAST, kept_ranks, largest_budgets
 from evaluation.measures.registry import parse_measure
-from indexing.types import Hit
+from indexing.found import Found
 
 
 def table(spans: list[tuple[int, int, int]]) -> ChunkTable:
@@ -26,8 +26,9 @@ def kept(chunks: ChunkTable, order: list[int], budget: int) -> int:
     """Return how many ranks of one ranking are kept."""
     rows = np.arange(len(chunks))
     sizes: dict[SizeUnit, np.ndarray] = {"tokens": chunks.columns["tokens"]}
-    hits = [Hit(position, 1.0) for position in order]
-    (ranked,) = kept_ranks(chunks, rows, [hits], budgets={"tokens": budget}, sizes=sizes)
+    found = Found(np.array([order], dtype=np.int64), np.ones((1, len(order))))
+    (ranked,) = kept_ranks(chunks, rows, [found], budgets={"tokens": budget}, sizes=sizes)
+    assert ranked == found.hits()[0][: len(ranked)]
     return len(ranked)
 
 

@@ -53,11 +53,11 @@ def test_reciprocal_ranks_are_fused_with_their_weights(weight: float, k: int) ->
     """A chunk has its weight over k plus its rank from each run that holds it; runs of nothing too."""
     ranks = [{hit[0]: 1 / (k + rank) for rank, hit in enumerate(run, start=1)} for run in (DENSE, LEXICAL)]
     found = [table(DENSE, DENSE, []), table(LEXICAL, [], [])]
-    runs = Hybrid(k=k, weight=weight).combine(found, NO_VECTORS, depth=9)
+    runs = Hybrid(k=k, weight=weight).combine(found, NO_VECTORS, depth=9).hits()
     for run, expected in zip(runs, [by_hand(ranks, weight), by_hand([ranks[0], {}], weight), []], strict=True):
         assert [hit.position for hit in run] == [hit.position for hit in expected]
         assert [hit.score for hit in run] == pytest.approx([hit.score for hit in expected])
-    assert Hybrid(k=k, weight=weight).combine(found, NO_VECTORS, depth=2)[0] == runs[0][:2]
+    assert Hybrid(k=k, weight=weight).combine(found, NO_VECTORS, depth=2).hits()[0] == runs[0][:2]
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.25, 0.5, 1.0])
@@ -66,7 +66,7 @@ def test_weighted_scores_go_from_0_to_1_in_each_run(weight: float) -> None:
     values = [{4: 1.0, 2: 0.5, 7: 0.0}, {2: 1.0, 9: 0.5, 4: 0.2, 1: 0.0}]
     same = [(3, 5.0), (8, 5.0)]
     found = [table(DENSE, same, DENSE[:1]), table(LEXICAL, LEXICAL, [])]
-    runs = Hybrid(fusion="weighted", weight=weight).combine(found, NO_VECTORS, depth=9)
+    runs = Hybrid(fusion="weighted", weight=weight).combine(found, NO_VECTORS, depth=9).hits()
     wanted = [
         by_hand(values, weight),
         by_hand([{3: 1.0, 8: 1.0}, values[1]], weight),
@@ -130,7 +130,7 @@ def test_marginal_relevance_agrees_with_its_definition(balance: float, pool: int
     scores = (chunks.astype(float) @ query[0].astype(float)).tolist()
     order = sorted(range(20), key=lambda at: (-round(scores[at], 12), at))
     found = table([(at, scores[at]) for at in order])
-    (run,) = MMR(balance=balance, pool=pool).combine([found], chunks.__getitem__, depth=depth)
+    (run,) = MMR(balance=balance, pool=pool).combine([found], chunks.__getitem__, depth=depth).hits()
     inside = plain_mmr(chunks, [(at, scores[at]) for at in order[:pool]], balance, min(depth, pool, 20))
     assert [hit.position for hit in run] == [*inside, *order[pool:]][:depth]
     assert [hit.score for hit in run] == pytest.approx([1 / rank for rank in range(1, len(run) + 1)])
@@ -161,7 +161,7 @@ def test_information_gain_agrees_with_its_definition(seed: int, sigma: float, si
     scores = (chunks.astype(float) @ query.astype(float)).tolist()
     order = sorted(range(size), key=lambda at: (-scores[at], at))
     found = table([(at, scores[at]) for at in order])
-    (run,) = Dartboard(sigma=sigma, pool=12).combine([found], chunks.__getitem__, depth=depth)
+    (run,) = Dartboard(sigma=sigma, pool=12).combine([found], chunks.__getitem__, depth=depth).hits()
     inside = plain_dartboard(chunks, query, order[:12], sigma, min(depth, size, 12))
     assert [hit.position for hit in run] == [*inside, *order[12:]][:depth]
 
@@ -171,7 +171,7 @@ def test_candidates_that_add_nothing_come_last_in_their_order() -> None:
     chunks = unit(np.array([[1, 0], [1, 0], [0.6, 0.8], [1, 0]]))
     found = table([(0, 1.0), (1, 1.0), (3, 1.0), (2, 0.6)], [])
     for retriever in (Dartboard(sigma=0.3), MMR(balance=0.3)):
-        first, none = retriever.combine([found], chunks.__getitem__, depth=9)
+        first, none = retriever.combine([found], chunks.__getitem__, depth=9).hits()
         assert [hit.position for hit in first] == [0, 2, 1, 3]
         assert none == []
 

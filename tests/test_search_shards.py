@@ -47,7 +47,7 @@ def sharded(
             one = search.prepare_shard(shard, frequencies).find(queries, depth=retriever.reach(depth))
             found.append(Found(np.where(one.positions >= 0, one.positions + start, -1), one.scores))
         joined.append(search.join(found, queries, vectors_of, depth=retriever.reach(depth)))
-    return retriever.combine(joined, vectors_of, depth=depth)
+    return retriever.combine(joined, vectors_of, depth=depth).hits()
 
 
 def part_of(space: SearchSpace, start: int, end: int) -> tuple[int, SearchSpace]:

@@ -9,6 +9,7 @@ import numpy as np
 from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.measures.measure import Measure
+from indexing.found import Found
 from indexing.types import Hit
 
 LEAST = 100
@@ -43,24 +44,29 @@ def _looks_beyond(measure: Measure) -> bool:
 def kept_ranks(
     chunks: ChunkTable,
     rows: np.ndarray,
-    found: Iterable[Sequence[Hit]],
+    found: Iterable[Found],
     *,
     budgets: Mapping[SizeUnit, int],
     sizes: Mapping[SizeUnit, np.ndarray],
 ) -> Iterator[Sequence[Hit]]:
-    """Yield each ranking of some of the rows up to the first rank at which every budget is surely spent.
+    """Yield each query's ranking of some of the rows up to the first rank at which every budget is surely spent.
 
     Text that was read before is free, so the sum of sizes overstates what was read; it does so at most by the
     number of chunks that hold the same byte.
     """
     folds = _most_chunks_on_a_byte(chunks, rows)
-    for hits in found:
-        positions = [hit.position for hit in hits]
-        last = LEAST
+    for group in found:
+        there = group.positions >= 0
+        kept = np.full(len(there), LEAST)
         for unit, budget in budgets.items():
-            spent = np.cumsum(sizes[unit][positions])
-            last = max(last, int(np.searchsorted(spent, budget * folds)) + 1)
-        yield hits[:last]
+            spent = np.cumsum(np.where(there, sizes[unit][group.positions], 0), axis=1)
+            kept = np.maximum(kept, (spent < budget * folds).sum(axis=1) + 1)
+        # What no ranking keeps is cut off before hits are made of it.
+        wide = int(kept.max(initial=0))
+        for hits, last in zip(
+            Found(group.positions[:, :wide], group.scores[:, :wide]).hits(), kept.tolist(), strict=True
+        ):
+            yield hits[:last]
 
 
 def _most_chunks_on_a_byte(chunks: ChunkTable, rows: np.ndarray) -> int:

@@ -23,7 +23,7 @@ from evaluation.results.facts import CostFacts, SearchFacts, Truncation
 from indexing.composed import Composed
 from indexing.embedding_cache import text_keys
 from indexing.exact import VectorsOf
-from indexing.found import Found
+from indexing.found import Found, none_found
 from indexing.types import Hit, QueryBatch, Vectors
 
 Ranking = Mapping[str, Sequence[Hit]]
@@ -93,16 +93,16 @@ class _Join:
         self._keys = np.concatenate([part.keys for part in parts]) if parts else None
         self._spent = 0.0
 
-    def ranked(self, space: str, asked: Sequence[int]) -> Iterator[list[Hit]]:
-        """Yield each query's hits, whose positions are rows of the chunk table; those of some are made at a time."""
+    def ranked(self, space: str, asked: Sequence[int]) -> Iterator[Found]:
+        """Yield what was found for some queries at a time; positions are rows of the chunk table."""
         found = [each for part in self._parts if (each := part.of(space)) is not None]
         batch = self._batch(asked)
         for start in range(0, len(asked), QUERIES_AT_ONCE):
             some = slice(start, start + QUERIES_AT_ONCE)
             some_found = [[each.at(some) for each in searches] for searches in found]
             some_asked = QueryBatch(batch.texts[some], None if batch.vectors is None else batch.vectors[some])
-            empty: list[list[Hit]] = [[] for _ in some_asked.texts]
-            yield from self._combined(some_found, some_asked, self._vectors_of) if found else empty
+            nothing = none_found(len(some_asked.texts))
+            yield self._combined(some_found, some_asked, self._vectors_of) if found else nothing
 
     def timed(self, space: str, asked: Sequence[int]) -> dict[int, float]:
         """Return query → seconds of asking every part of a space for it alone, joining that, and embedding it."""
@@ -117,9 +117,10 @@ class _Join:
             some = QueryBatch(texts, None if batch.vectors is None else batch.vectors[numbers])
             self._combined([[each.at(numbers) for each in part.of(space) or ()] for part in own], some, vectors_of)
 
-        # An index has its vectors at hand: looking them up is no part of a query's time, nor is loading the model.
         remembered = _remembering(self._vectors_of)
-        ask(everywhere, remembered)
+        if self._how.retriever.uses_vectors:
+            # An index has its vectors at hand: looking them up is no part of a query's time, nor is loading the model.
+            ask(everywhere, remembered)
         if encoder is not None and everywhere:
             encoder.encode([batch.texts[at[everywhere[0]]]], kind="query")
 
@@ -132,11 +133,11 @@ class _Join:
         self._spent += sum(spent.values())
         return {place: last + sum(part.cost.query_seconds[place] for part in own) for place, last in spent.items()}
 
-    def _combined(self, parts: Sequence[Sequence[Found]], batch: QueryBatch, vectors_of: VectorsOf) -> list[list[Hit]]:
+    def _combined(self, parts: Sequence[Sequence[Found]], batch: QueryBatch, vectors_of: VectorsOf) -> Found:
         """Return rankings from what each search has found in each part."""
         how, retriever = self._how, self._how.retriever
         if not isinstance(retriever, Composed) or not how.searches:
-            return parts[0][0].hits()  # the whole space was searched at once
+            return parts[0][0]  # the whole space was searched at once
         joined = [
             search.join([part[number] for part in parts], batch, vectors_of, depth=how.reach)
             for number, search in enumerate(how.searches)

@@ -13,7 +13,7 @@ import numpy as np
 
 from chunkers.errors import UsageError
 from evaluation.experiment.block_cuts import BlockCuts
-from evaluation.experiment.blocks import KNOWN_SOURCE, ROWS, ROWS_HERE, Division, even_blocks, is_little
+from evaluation.experiment.blocks import COUNTED_SOURCE, KNOWN_SOURCE, ROWS, ROWS_HERE, Division, even_blocks, is_little
 from evaluation.experiment.chunk_table import (
     ChunkPart,
     ChunkTable,
@@ -174,7 +174,8 @@ class WordBlock(NamedTuple):
 
 def word_blocks(session: Session, dataset: str, chunker: str) -> list[WordBlock]:
     """Return the work of counting the words of a corpus, in blocks of about equal size."""
-    return [WordBlock(dataset, chunker, block.files) for block in chunk_blocks(session, dataset, (chunker,))]
+    sizes = [known.size for known in session.dataset(dataset).files]
+    return [WordBlock(dataset, chunker, files) for files in even_blocks(sizes, COUNTED_SOURCE)]
 
 
 def count_block(session: Session, block: WordBlock) -> dict[str, Frequencies]:

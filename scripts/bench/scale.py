@@ -262,14 +262,13 @@ def _processor_times() -> dict[int, float]:
 
 
 def _chunk_all(corpus: Corpus, executor: Executor, cache: Path) -> Callable[[], None]:
-    session = _session(corpus, cache)
+    return functools.partial(_chunk, _session(corpus, cache), corpus, executor)
 
-    def chunk() -> None:
-        failed = make_chunks(session, [corpus.cell("bm25")], executor, Progress())
-        if failed:
-            raise RuntimeError(next(iter(failed.values())))
 
-    return chunk
+def _chunk(session: Session, corpus: Corpus, executor: Executor) -> None:
+    failed = make_chunks(session, [corpus.cell("bm25")], executor, Progress())
+    if failed:
+        raise RuntimeError(next(iter(failed.values())))
 
 
 def _mine_all(corpus: Corpus, executor: Executor, cache: Path) -> Callable[[], None]:
@@ -281,8 +280,8 @@ def _mine_all(corpus: Corpus, executor: Executor, cache: Path) -> Callable[[], N
 
 
 def _search_all(retriever: str, corpus: Corpus, executor: Executor, cache: Path) -> Callable[[], None]:
-    _chunk_all(corpus, executor, cache)()
     session = _session(corpus, cache)
+    _chunk(session, corpus, executor)  # the same session goes on to search, as in a run
     if retriever != "bm25":
         _embed(session, corpus)
     cell = corpus.cell(retriever)
