@@ -12,9 +12,9 @@ import pytest
 from chunkers.errors import UsageError
 from chunkers.sizes import Ruler
 from evaluation.measures import aggregate, evaluate, parse_measure, uncovered
-from evaluation.measures import ceiling as ceilings
+from evaluation.measures import ceiling as ceiling_search
 from evaluation.measures.arrivals import Arrivals, _most
-from evaluation.measures.ceiling import ceiling
+from evaluation.measures.ceiling import ceilings
 from evaluation.measures.chance import chance, closed_form
 from evaluation.measures.random_rankings import _random_order, simulated
 from evaluation.types import Answer, Case, SearchSpace, TextCase, TextSpan
@@ -96,7 +96,7 @@ def test_ceilings_of_overlapping_chunks_are_exact() -> None:
         charged = "(charge_duplicates=true)" if number % 2 else ""
         name = f"{TEXT[number % len(TEXT)]}@{int(rng.integers(1, 20))}tok{charged}"
         values = every_score(name, case, chunks, headers)
-        assert ceiling(parse_measure(name), case) == pytest.approx(values.max(), abs=1e-9), (name, case)
+        assert ceilings(parse_measure(name), [case])[0] == pytest.approx(values.max(), abs=1e-9), (name, case)
 
 
 def test_chance_of_overlapping_chunks_is_simulated() -> None:
@@ -152,9 +152,9 @@ def test_beyond_the_search_the_ceiling_is_close(monkeypatch: pytest.MonkeyPatch)
     for number in range(300):
         case, _, _ = random_world(rng)
         measure = parse_measure(f"{TEXT[number % len(TEXT)]}@{int(rng.integers(2, 20))}tok")
-        exact = ceiling(measure, case)
-        monkeypatch.setattr(ceilings, "EXACT", 0)
-        gaps.append(exact - ceiling(measure, case))
+        exact = ceilings(measure, [case])[0]
+        monkeypatch.setattr(ceiling_search, "EXACT", 0)
+        gaps.append(exact - ceilings(measure, [case])[0])
         monkeypatch.undo()
     assert min(gaps) >= -1e-9
     assert np.mean(gaps) < 0.02
@@ -165,8 +165,8 @@ def test_the_densest_chunk_is_read_first_and_not_the_largest(monkeypatch: pytest
     gold, chunks = [TextSpan(0, 10, 20), TextSpan(0, 20, 28)], [TextSpan(0, 0, 20), TextSpan(0, 20, 29)]
     space = SearchSpace(np.array(chunks), {"tokens": np.array([20, 9])})
     case = Case("q", [], None, TextCase([], gold, {"tokens": [Ruler(np.arange(29))]}), space=space)
-    monkeypatch.setattr(ceilings, "EXACT", 0)
-    assert ceiling(parse_measure("recall@9tok"), case) == pytest.approx(8 / 18)
+    monkeypatch.setattr(ceiling_search, "EXACT", 0)
+    assert ceilings(parse_measure("recall@9tok"), [case])[0] == pytest.approx(8 / 18)
 
 
 def test_many_chunks_are_as_exact_as_few() -> None:
@@ -298,7 +298,7 @@ def test_beyond_the_search_overlapping_chunks_are_read_greedily() -> None:
     gold = [TextSpan(0, 0, 6), TextSpan(0, 10, 14), TextSpan(0, 17, 26), TextSpan(0, 30, 44)]
     space = SearchSpace(np.array(windows), {"tokens": np.full(len(windows), 8)})
     case = Case("q", [], None, TextCase([], gold, {"tokens": [Ruler(np.arange(48))]}), space=space)
-    assert len(windows) > ceilings.EXACT_SHARED
+    assert len(windows) > ceiling_search.EXACT_SHARED
     rng = np.random.default_rng(6)
     assert case.text is not None
     for name in ("recall@24tok", "naurc@24tok"):
@@ -306,9 +306,9 @@ def test_beyond_the_search_overlapping_chunks_are_read_greedily() -> None:
         drawn = [replace(case.text, results=[windows[i] for i in order]) for order in orders]
         cases = [replace(case, query_id=str(n), text=text, space=None) for n, text in enumerate(drawn)]
         best = max(row[name] for row in evaluate([parse_measure(name)], cases).values())
-        found = ceiling(parse_measure(name), case)
+        found = ceilings(parse_measure(name), [case])[0]
         assert best - 1e-9 <= found <= 1
-    assert ceiling(parse_measure("recall@24tok"), case) == pytest.approx(23 / 33)
+    assert ceilings(parse_measure("recall@24tok"), [case])[0] == pytest.approx(23 / 33)
 
 
 def test_chance_is_exact_for_any_number_of_chunks_with_gold() -> None:
@@ -356,3 +356,16 @@ def test_the_series_of_many_chunks_is_their_product(budget: int) -> None:
     assert arrivals.times[-1] <= 0.01
     product = arrivals._product(sizes)
     np.testing.assert_allclose(arrivals._all, product, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize(("chunks", "early"), [(30_000, True), (1_500, True), (120, False)])
+def test_a_chunk_is_divided_out_alike_at_early_and_late_times(chunks: int, *, early: bool) -> None:
+    """What is read before a chunk is what all the other chunks have brought, by a series or one by one."""
+    sizes = np.random.default_rng(chunks).lognormal(5, 1.2, chunks).astype(np.int64) + 1
+    arrivals = Arrivals(sizes, 4_000)
+    assert (arrivals.times[-1] <= 0.1) == early
+    for size in (1, 7, 250, 3_999, 4_000, 9_000, int(sizes[0])):
+        within = np.append(sizes, size)
+        found = Arrivals(within, 4_000)
+        others = found.weights @ found._product(sizes)
+        np.testing.assert_allclose(found.before(size), others, rtol=1e-9, atol=1e-14)

@@ -13,10 +13,10 @@ from scipy import stats
 from chunkers.errors import UsageError
 from chunkers.sizes import Ruler
 from chunkers.types import SizeUnit
-from evaluation.measures import ceiling as ceilings
+from evaluation.measures import ceiling as ceiling_search
 from evaluation.measures import evaluate, parse_measure
 from evaluation.measures.arrivals import Arrivals
-from evaluation.measures.ceiling import ceiling
+from evaluation.measures.ceiling import ceilings
 from evaluation.measures.chance import chance, closed_form, has_chance
 from evaluation.measures.levels import levels_of
 from evaluation.types import Case, SearchSpace, TextCase, TextSpan
@@ -139,9 +139,9 @@ def test_small_budgets_of_many_chunks_divide_chunks_out() -> None:
 def test_the_likeliest_sets_are_those_whose_rest_may_still_come_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three units of pure gold before a chunk of twelve with six: to look at the worth so far alone would be worse."""
     case = world([(0, 12), (20, 21), (20, 23)], [(0, 6), (20, 23)])
-    monkeypatch.setattr(ceilings, "EXACT_SHARED", 0)
-    monkeypatch.setattr(ceilings, "_WIDTH", 1)
-    assert ceiling(parse_measure("naurc@40tok"), case) == pytest.approx(1)
+    monkeypatch.setattr(ceiling_search, "EXACT_SHARED", 0)
+    monkeypatch.setattr(ceiling_search, "_WIDTH", 1)
+    assert ceilings(parse_measure("naurc@40tok"), [case])[0] == pytest.approx(1)
 
 
 def test_sets_of_overlapping_chunks_are_followed_far_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,10 +153,10 @@ def test_sets_of_overlapping_chunks_are_followed_far_enough(monkeypatch: pytest.
         gold = [(int(start), int(start + rng.integers(1, 5))) for start in rng.integers(0, 18, 3)]
         case = world(chunks, gold, headers=rng.integers(0, 3, len(chunks)).tolist())
         measure = parse_measure(f"{('naurc', 'recall')[number % 2]}@{int(rng.integers(2, 20))}tok")
-        exact = ceiling(measure, case)
-        monkeypatch.setattr(ceilings, "EXACT_SHARED", 0)
-        monkeypatch.setattr(ceilings, "_WIDTH", 3)
-        gaps.append(exact - ceiling(measure, replace(case)))
+        exact = ceilings(measure, [case])[0]
+        monkeypatch.setattr(ceiling_search, "EXACT_SHARED", 0)
+        monkeypatch.setattr(ceiling_search, "_WIDTH", 3)
+        gaps.append(exact - ceilings(measure, [replace(case)])[0])
         monkeypatch.undo()
     assert min(gaps) >= -1e-9
     assert sum(gap > 1e-9 for gap in gaps) <= 2
@@ -168,7 +168,7 @@ def test_text_read_twice_costs_once_where_everything_is_read() -> None:
     overlapping = world([(0, 6), (4, 10)], [(0, 5)], headers=[1, 2])
     # Ten bytes, of which two are in both chunks, and three units of headers.
     for name, expected in (("precision@99tok", 5 / 13), ("iou@99tok", 5 / 13)):
-        assert ceiling(parse_measure(name), overlapping) == pytest.approx(expected)
-    assert ceiling(parse_measure("precision@99tok(charge_duplicates)"), overlapping) == pytest.approx(5 / 15)
-    assert ceiling(parse_measure("precision@13tok"), overlapping) == pytest.approx(5 / 13)
-    assert ceiling(parse_measure("precision@7tok"), overlapping) == pytest.approx(5 / 7)
+        assert ceilings(parse_measure(name), [overlapping])[0] == pytest.approx(expected)
+    assert ceilings(parse_measure("precision@99tok(charge_duplicates)"), [overlapping])[0] == pytest.approx(5 / 15)
+    assert ceilings(parse_measure("precision@13tok"), [overlapping])[0] == pytest.approx(5 / 13)
+    assert ceilings(parse_measure("precision@7tok"), [overlapping])[0] == pytest.approx(5 / 7)

@@ -20,6 +20,8 @@ _RARE = 0.01
 """Up to this time few chunks have arrived, and terms of alternating signs cancel nothing."""
 _LEAST_LOG = -600.0
 """Above it the probability that nothing has arrived is a number of full precision."""
+_EARLY = 0.1
+"""Up to this time a dozen or two terms of a power series in t/(1 - t) are all there is to it."""
 _STABLE = 0.5
 """Up to this time a chunk can be divided out of the product without losing digits."""
 
@@ -52,8 +54,25 @@ class Arrivals:
     def before(self, size: int) -> np.ndarray:
         """Return the distribution of the units read before a chunk of this size in a random order of all."""
         if size not in self._before:
-            self._before[size] = self.weights @ self.without([size])
+            early = size > 0 and self.times[-1] <= _EARLY
+            self._before[size] = self._divided_out(size) if early else self.weights @ self.without([size])
         return self._before[size]
+
+    def _divided_out(self, size: int) -> np.ndarray:
+        """Return the same by the series of 1/(1 - t + t z^size), whose terms soon vanish at early times."""
+        found: np.ndarray = self._terms[0].copy()
+        for number, term in enumerate(self._terms[1 : (self.budget - 1) // size + 1], start=1):
+            found[number * size :] += term[: self.budget - number * size]
+        return found
+
+    @cached_property
+    def _terms(self) -> np.ndarray:
+        """The coefficients of that series over all times: they are the same for every size."""
+        odds = self.times / (1 - self.times)
+        count = int(np.log(_NEVER) / np.log(odds[-1])) + 1
+        factors = self.weights / (1 - self.times) * (-odds) ** np.arange(count)[:, None]
+        terms: np.ndarray = factors @ self._all
+        return terms
 
     @cached_property
     def _all(self) -> np.ndarray:

@@ -24,23 +24,26 @@ EXACT_SHARED = 7
 _WIDTH = 8
 
 
-def ceiling(measure: Measure, case: Case) -> float:
-    """Return the best score that any ranking of the search space has; beyond `EXACT` chunks, a score close to it.
+def ceilings(measure: Measure, cases: Sequence[Case]) -> np.ndarray:
+    """Return the best score that any ranking of each search space has; beyond `EXACT` chunks, a score close to it.
 
     For measures on ids, that of the judged chunks in the order of their grades. For measures on text the order of the
     chunks without gold does not matter, and chunks of nothing but gold come first; the order of the others decides
     which gold the budget still holds, and is searched over all sets of chunks read so far.
     """
     if isinstance(measure, CurveMeasure):
-        return _text_ceiling(measure, case)
+        return np.array([_text_ceiling(measure, case) for case in cases], dtype=float)
+    return measure.score(Batch([_ideal(measure, case) for case in cases], [measure]))
+
+
+def _ideal(measure: Measure, case: Case) -> Case:
     space = space_of(case)
     grades = case.grades or {}
     best = sorted(grades, key=lambda item: -grades[item])
     returned = min([len(space), *(limit for limit in (space.depth, measure.cutoff) if limit is not None)])
     # An id that cannot be a chunk's stands for each chunk that is not judged.
     ranking = [*best, *(f"\x1f{number}" for number in range(max(0, returned - len(best))))][:returned]
-    ideal = replace(case, ranking=ranking, text=None)
-    return float(measure.score(Batch([ideal], [measure]))[0])
+    return replace(case, ranking=ranking, text=None)
 
 
 def _text_ceiling(measure: CurveMeasure, case: Case) -> float:

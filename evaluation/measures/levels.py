@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from chunkers.errors import UsageError
 from chunkers.types import SizeUnit
-from evaluation.measures.ceiling import ceiling
+from evaluation.measures.ceiling import ceilings
 from evaluation.measures.chance import chance, has_chance
 from evaluation.measures.evaluate import best_scores, variants
 from evaluation.measures.measure import Measure, Need
@@ -94,7 +95,10 @@ class Ceiling(Level):
 
     def score(self, batch: Batch) -> np.ndarray:
         """Return the level of each case; of several answers, that of the one that can be shown best."""
-        return batch.each(lambda case: max(ceiling(self.of, variant) for variant in variants(case)))
+        answers = [variants(case) for case in batch.cases]
+        best = ceilings(self.of, list(chain.from_iterable(answers)))
+        begins = np.cumsum([0, *map(len, answers)])[:-1]
+        return np.maximum.reduceat(best, begins) if len(begins) else best
 
 
 @dataclass(frozen=True, kw_only=True)
