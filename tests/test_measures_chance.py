@@ -347,15 +347,14 @@ def test_a_number_that_never_arrives_is_not_counted() -> None:
     assert _most(3, 0.9, 3) == 3
 
 
-@pytest.mark.parametrize("budget", [250, 4_000])
-def test_the_series_of_many_chunks_is_their_product(budget: int) -> None:
-    """Of 30,000 chunks of all sizes, empty ones and some beyond the budget among them; to twelve digits."""
-    sizes = np.random.default_rng(4).lognormal(5, 1.2, 30_000).astype(np.int64)
+@pytest.mark.parametrize(("chunks", "budget"), [(30_000, 250), (30_000, 4_000), (3_000, 4_000), (900, 4_000)])
+def test_the_transform_of_many_chunks_is_their_product(chunks: int, budget: int) -> None:
+    """Of chunks of all sizes, empty ones and some beyond the budget among them; to thirteen digits."""
+    sizes = np.random.default_rng(4).lognormal(5, 1.2, chunks).astype(np.int64)
     sizes[:50] = 0
     arrivals = Arrivals(sizes, budget)
-    assert arrivals.times[-1] <= 0.01
-    product = arrivals._product(sizes)
-    np.testing.assert_allclose(arrivals._all, product, rtol=1e-10, atol=1e-13)
+    assert arrivals.times[-1] <= 0.25
+    np.testing.assert_allclose(arrivals._all, arrivals._product(sizes), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(("chunks", "early"), [(30_000, True), (1_500, True), (120, False)])
@@ -363,7 +362,7 @@ def test_a_chunk_is_divided_out_alike_at_early_and_late_times(chunks: int, *, ea
     """What is read before a chunk is what all the other chunks have brought, by a series or one by one."""
     sizes = np.random.default_rng(chunks).lognormal(5, 1.2, chunks).astype(np.int64) + 1
     arrivals = Arrivals(sizes, 4_000)
-    assert (arrivals.times[-1] <= 0.1) == early
+    assert (arrivals.times[-1] <= 0.25) == early
     for size in (1, 7, 250, 3_999, 4_000, 9_000, int(sizes[0])):
         within = np.append(sizes, size)
         found = Arrivals(within, 4_000)

@@ -16,12 +16,10 @@ import numpy as np
 _NEGLIGIBLE = 1e-15
 _NEVER = 1e-20
 """Probabilities of which thousands together change no digit of a sum."""
-_RARE = 0.01
-"""Up to this time few chunks have arrived, and terms of alternating signs cancel nothing."""
-_LEAST_LOG = -600.0
-"""Above it the probability that nothing has arrived is a number of full precision."""
-_EARLY = 0.1
-"""Up to this time a dozen or two terms of a power series in t/(1 - t) are all there is to it."""
+_EARLY = 0.25
+"""Up to this time a few dozen terms of a power series in t/(1 - t) are all there is to it."""
+_ROUND = 8
+"""A transform is so many times as long as the budget: what goes once around it is negligible."""
 _STABLE = 0.5
 """Up to this time a chunk can be divided out of the product without losing digits."""
 
@@ -77,27 +75,27 @@ class Arrivals:
     @cached_property
     def _all(self) -> np.ndarray:
         sizes = self._sizes[self._sizes > 0]
-        rare = self.times[-1] <= _RARE and len(sizes) * np.log1p(-self.times[-1]) > _LEAST_LOG
-        return self._series(sizes) if rare else self._product(sizes)
+        return self._transformed(sizes) if self.times[-1] <= _EARLY and len(sizes) else self._product(sizes)
 
-    def _series(self, sizes: np.ndarray) -> np.ndarray:
-        """Return the product by the coefficients of its logarithm (De Pril 1986): faster where there are many sizes."""
-        values, counts = np.unique(sizes[sizes < self.budget], return_counts=True)
+    def _transformed(self, sizes: np.ndarray) -> np.ndarray:
+        """Return the product by Fourier transforms: the sum of its factors' logarithms is a series of few powers.
+
+        On a circle of a radius below 1, what has gone around the transform is too small to be seen.
+        """
+        length = 1 << (_ROUND * self.budget - 1).bit_length()
+        inward = np.log(_NEGLIGIBLE) / length
+        values, counts = np.unique(sizes, return_counts=True)
         odds = self.times / (1 - self.times)
-        slopes = np.zeros((self.budget, len(self.times)))
-        power = np.ones_like(odds)
-        for number in range(1, self.budget):
-            some = values * number < self.budget
-            power = -power * odds
-            if not some.any() or np.abs(power).max() < _NEVER:
-                break
-            slopes[values[some] * number] -= (values[some] * counts[some])[:, None] * power
-        # Row n is the sum over k of slope k and row n - k, divided by n.
-        table = np.zeros((self.budget, len(self.times)))
-        table[0] = np.exp(len(sizes) * np.log1p(-self.times))
-        for read in range(1, self.budget):
-            table[read] = np.einsum("kt,kt->t", slopes[1 : read + 1], table[read - 1 :: -1]) / read
-        return np.ascontiguousarray(table.T)
+        number = np.arange(1, int(np.log(_NEVER) / np.log(odds[-1])) + 2)[:, None]
+        places = (number * values % length).ravel()
+        weights = np.exp(inward * number * values) * counts / -number
+        outward = np.exp(-inward * np.arange(self.budget))
+        table = np.empty((len(self.times), self.budget))
+        for row, (time, odd) in enumerate(zip(self.times, odds, strict=True)):
+            logs = np.fft.rfft(np.bincount(places, (weights * (-odd) ** number).ravel(), minlength=length))
+            read = np.fft.irfft(np.exp(logs + len(sizes) * np.log1p(-time)), length)
+            table[row] = read[: self.budget] * outward
+        return table
 
     def _product(self, sizes: Iterable[int]) -> np.ndarray:
         table = np.zeros((len(self.times), self.budget))
