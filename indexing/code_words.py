@@ -25,5 +25,7 @@ def words_in(text: str) -> list[str]:
 
 def word_parts(word: str) -> list[str]:
     """Return a word in lower case, whole and in its parts."""
+    if word.isascii() and word.isalpha() and word.islower():
+        return [word]  # as most are
     parts = [part.lower() for part in _PART.findall(word)]
     return [word.lower(), *parts] if len(parts) > 1 else parts
