@@ -84,11 +84,14 @@ def parse(source: SourceFile) -> Node | None:
     """
     if source.language is None or no_grammar(source):
         return None
-    tree = _last_tree(source.language, source.data) if (scope := _shared.get()) is None else scope.tree_of(source)
+    tree = last_tree(source.language, source.data) if (scope := _shared.get()) is None else scope.tree_of(source)
     return tree.root_node if tree else None
 
 
 @functools.lru_cache(maxsize=1)
-def _last_tree(language: str, data: bytes) -> Tree | None:
-    """Remember the last tree: a file is cut, its fallback is counted and its headers are written in turn."""
+def last_tree(language: str, data: bytes) -> Tree | None:
+    """Return the tree of a text, or None where its grammar takes too long for it; the last one is remembered.
+
+    A file is cut, its fallback is counted and its headers are written in turn, and each kind of query is looked for.
+    """
     return syntax_tree(language, data)

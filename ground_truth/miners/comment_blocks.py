@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from chunkers.languages import grammar, known_languages, syntax_tree
+from chunkers.languages import grammar, known_languages
 from chunkers.outline import code_end
+from chunkers.syntax import last_tree
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
@@ -94,7 +95,7 @@ class Commented(NamedTuple):
 
 def commented_blocks(data: bytes, language: str) -> Iterator[Commented]:
     """Yield each comment that has its lines to itself, in document order; broken code gives what parses."""
-    tree = syntax_tree(language, data) if has_comments(language) else None
+    tree = last_tree(language, data) if has_comments(language) else None
     if tree is None:
         return
     root = tree.root_node

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.languages import grammar, syntax_tree
+from chunkers.languages import grammar
+from chunkers.syntax import last_tree
 from ground_truth.miners.comment_blocks import last_code_row, last_row, own_line_comments
 from ground_truth.miners.types import Definition
 
@@ -137,7 +138,7 @@ def commented_definitions(data: bytes, language: str) -> list[Definition]:
     """Return the documented definitions of a file in document order; broken code gives what parses."""
     from tree_sitter import QueryCursor
 
-    tree = syntax_tree(language, data)
+    tree = last_tree(language, data)
     if tree is None:
         return []
     root = tree.root_node

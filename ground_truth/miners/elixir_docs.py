@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chunkers.languages import syntax_tree
+from chunkers.syntax import last_tree
 from ground_truth.miners.doc_comments import count_lines
 from ground_truth.miners.types import Definition
 
@@ -23,7 +23,7 @@ _DOC = re.compile(rb"@(?:doc|moduledoc|typedoc)\b")
 def elixir_definitions(data: bytes) -> list[Definition]:
     """Return the documented functions of a file in document order; broken code gives what parses."""
     found: list[Definition] = []
-    tree = syntax_tree("elixir", data)
+    tree = last_tree("elixir", data)
     waiting = [tree.root_node] if tree else []
     while waiting:
         node = waiting.pop()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chunkers.languages import syntax_tree
+from chunkers.syntax import last_tree
 from ground_truth.miners.comment_blocks import last_row, own_line_comments
 from ground_truth.miners.doc_comments import comment_text, comments_above, count_lines, whole_span
 from ground_truth.miners.types import Definition
@@ -29,7 +29,7 @@ _MATHS = re.compile(r"\\\((.*?)\\\)")
 
 def haskell_definitions(data: bytes) -> list[Definition]:
     """Return the documented definitions of a file in document order; broken code gives what parses."""
-    tree = syntax_tree("haskell", data)
+    tree = last_tree("haskell", data)
     if tree is None:
         return []
     root = tree.root_node

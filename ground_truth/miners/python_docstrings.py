@@ -6,7 +6,8 @@ import functools
 import textwrap
 from typing import TYPE_CHECKING
 
-from chunkers.languages import grammar, syntax_tree
+from chunkers.languages import grammar
+from chunkers.syntax import last_tree
 from ground_truth.miners.types import Definition
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def python_definitions(data: bytes) -> list[Definition]:
     """Return the documented definitions of a Python file in document order; broken code gives what parses."""
     from tree_sitter import QueryCursor
 
-    tree = syntax_tree("python", data)
+    tree = last_tree("python", data)
     if tree is None:
         return []
     nodes = QueryCursor(_query()).captures(tree.root_node).get("definition", [])
