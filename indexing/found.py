@@ -62,10 +62,40 @@ def side_by_side(parts: Sequence[Found]) -> Found:
 
 def in_order(found: Found, *, depth: int) -> Found:
     """Return the best ``depth`` of each query: score descending, then position ascending."""
+    if found.scores.dtype == np.float32:
+        return _from_keys(np.sort(_narrowed_keys(_keys(found), depth=depth), axis=1)[:, :depth], found.positions.dtype)
     found = narrowed(found, depth=depth)
     scores = np.where(found.positions >= 0, found.scores, -np.inf)
     order = np.lexsort((found.positions, -scores))[:, :depth]
     return Found(np.take_along_axis(found.positions, order, 1), np.take_along_axis(found.scores, order, 1))
+
+
+_LAST_KEY = np.uint64(2**64 - 1)
+
+
+def _keys(found: Found) -> np.ndarray:
+    """Return each hit as one number, the better the smaller: its score's bits, then its position."""
+    bits = (found.scores + np.float32(0)).view(np.uint32)  # 0 and -0 are one score
+    keys: np.ndarray = _flipped(bits).astype(np.uint64) << np.uint64(32) | found.positions.astype(np.uint32)
+    keys[found.positions < 0] = _LAST_KEY
+    return keys
+
+
+def _narrowed_keys(keys: np.ndarray, *, depth: int) -> np.ndarray:
+    return np.partition(keys, depth - 1, axis=1)[:, :depth] if 0 < depth < keys.shape[1] else keys
+
+
+def _from_keys(keys: np.ndarray, dtype: np.dtype[np.integer]) -> Found:
+    hits = keys != _LAST_KEY
+    scores = _flipped((keys >> np.uint64(32)).astype(np.uint32)).view(np.float32)
+    positions = (keys & np.uint64(2**32 - 1)).astype(dtype)
+    return Found(np.where(hits, positions, dtype.type(-1)), np.where(hits, scores, np.float32(0)))
+
+
+def _flipped(bits: np.ndarray) -> np.ndarray:
+    """Return the bits of floats as numbers that fall while the floats rise, and those numbers as bits."""
+    positive = np.uint32(2**31 - 1)
+    return np.where(bits > positive, bits, ~bits & positive)
 
 
 def narrowed(found: Found, *, depth: int, near: float = 0.0) -> Found:

@@ -49,9 +49,10 @@ def sorted_hits(found: Found, row: int) -> list[Hit]:
     return sorted((Hit(*pair) for pair in pairs if pair[0] >= 0), key=lambda hit: (-hit.score, hit.position))
 
 
-@given(found=tables(), depth=st.integers(1, 30))
-def test_the_best_come_in_order(found: Found, depth: int) -> None:
-    """Score descending, then position ascending; what is no hit is none."""
+@given(found=tables(), depth=st.integers(0, 30), dtype=st.sampled_from(["float32", "float64"]), scale=st.floats(-9, 9))
+def test_the_best_come_in_order(found: Found, depth: int, dtype: str, scale: float) -> None:
+    """Score descending, then position ascending, 0 and -0 alike; what is no hit is none."""
+    found = Found(found.positions, (scale * found.scores).astype(dtype))
     expected = [sorted_hits(found, row)[:depth] for row in range(len(found.positions))]
     assert in_order(found, depth=depth).hits() == expected
 
