@@ -17,6 +17,7 @@ from evaluation.report.verdict import axes_alone, sentences, verdict, where
 from evaluation.report.view import View, find_pair, views
 from evaluation.results.types import Results
 from evaluation.statistics import Comparison
+from evaluation.statistics.types import LEAST
 
 HEADLINE = "naurc@4000tok"
 NAMES = ("a", "b", "c")
@@ -49,6 +50,17 @@ def _with(view: View, *pairs: Comparison, may: tuple[str, ...], **best: Any) -> 
     return dataclasses.replace(view, comparisons=pairs, best=held, reading=())
 
 
+def _having(view: View, *shown: float) -> View:
+    """Return the view with other means of what has been shown of the answer."""
+    name = view.recall_name or ""
+    rows = []
+    for row, mean in zip(view.rows, shown, strict=True):
+        summary = dataclasses.replace(row.cell.measures[name], mean=mean)
+        measures = {**row.cell.measures, name: summary}
+        rows.append(dataclasses.replace(row, cell=dataclasses.replace(row.cell, measures=measures)))
+    return dataclasses.replace(view, rows=tuple(rows))
+
+
 def _said(view: View) -> str:
     return " ".join(sentences(view))
 
@@ -75,6 +87,30 @@ def test_the_distance_behind_the_best_is_that_of_the_standing() -> None:
     assert ", b, the closest, " in said
 
 
+@pytest.mark.parametrize("less", [False, True])
+def test_who_is_excluded_on_one_side_alone_has_both_answers(*, less: bool) -> None:
+    """The one that is left may be best, and is not called best; beside p stands what the pair's own test says."""
+    sign = -1 if less else 1
+    view = _view(headline="redundancy@4000tok" if less else HEADLINE)
+    assert view.best is not None
+    low, high = (LEAST, 0.2) if less else (-0.2, -LEAST)
+    first, second, _ = (row.chunker for row in view.rows)
+    standings = tuple(
+        dataclasses.replace(each, p=0.031, low=low, high=high) if each.name != first else each
+        for each in view.best.standings
+    )
+    view = dataclasses.replace(view, best=dataclasses.replace(view.best, standings=standings))
+    for names, flip in ((f"{first} {second}", sign), (f"{second} {first}", -sign)):
+        low, high = sorted((-0.01 * flip, 0.2 * flip))
+        said = _said(_with(view, _pair(view, names, low, 0.1 * flip, high, p=0.06), may=(first,)))
+        assert said.startswith(f"Only {first} may be best. ")
+        assert (
+            "behind the best (p = 0.031, one-sided, which decides who may be best; two-sided, −1.0 … +20.0, undecided)"
+        ) in said
+    alone = _said(_with(view, may=(first,)))
+    assert "behind the best (p = 0.031, one-sided, which decides who may be best), each of 8" in alone
+
+
 def test_who_is_not_best_is_named_up_to_four_and_counted_beyond() -> None:
     """One is not, two are not; what is closest is the first of them."""
     view = _view()
@@ -99,7 +135,7 @@ def test_who_is_not_best_is_named_up_to_four_and_counted_beyond() -> None:
 
 
 def test_all_that_may_be_best_have_the_range_of_their_means() -> None:
-    """Of two it is either; means that look alike have no range; what has been read is of the first and the last."""
+    """Of two it is either; means that look alike have no range; what has been read is of the first and the least."""
     view = _view()
     pairs = [_pair(view, f"{a} {b}", -0.1, 0.05, 0.2) for a, b in combinations(NAMES, 2)]
     known = [row.mean(HEADLINE) or 0.0 for row in view.rows]
@@ -116,7 +152,9 @@ def test_all_that_may_be_best_have_the_range_of_their_means() -> None:
     two = dataclasses.replace(view, rows=view.rows[:2])
     assert _said(_with(two, pairs[0], may=("a", "b"))).startswith("Either chunker may be best: neither is shown to be ")
     read = dataclasses.replace(_with(view, *pairs, may=NAMES), reading=view.reading)
-    assert ", c, the last, " in _said(read)
+    assert ", c, the least of them, " in _said(read)
+    assert ", b, the least of them, " in _said(_having(read, 0.9, 0.1, 0.5))
+    assert "once you have read" not in _said(_having(read, 0.1, 0.9, 0.5))
     read = dataclasses.replace(_with(two, pairs[0], may=("a", "b")), reading=view.reading)
     assert "4,000 tokens, b " in _said(read)
 

@@ -126,11 +126,11 @@ def test_a_chunker_that_cuts_what_docstrings_ask_for_is_named() -> None:
         (0.9, 20, 48, ""),
         (0.9, 19, 48, "python is 90 % of this code, and 19 of the 48 queries are about it: the verdict is mostly"),
         (0.8, 19, 48, "python is 80 % of this code, and 19 of the 48 queries are about it"),
-        (0.75, 18, 48, "there are only 48 queries"),
+        (0.75, 18, 48, "there are only 48 queries: see above what so few could have shown."),
         (0.76, 18, 48, "python is 76 % of this code, and 18 of the 48 queries are about it"),
         (1.0, 1, 48, "python is 100 % of this code, and 1 of the 48 queries is about it: the verdict is mostly"),
         (1.0, 0, 48, "python is 100 % of this code, and none of the 48 queries are about it: the verdict is about o"),
-        (1.0, 1, 1, "there is only 1 query: see above what so few could have shown."),
+        (1.0, 1, 1, "there is only 1 query, which can show little."),
     ],
 )
 def test_the_main_language_is_one_that_is_asked_about(share: float, about: int, total: int, said: str) -> None:
@@ -153,6 +153,13 @@ def test_the_main_language_is_one_that_is_asked_about(share: float, about: int, 
             assert language == []
         elif about < 20:  # a language of which no share is known has none
             assert language[0].startswith("there ")
+
+
+@pytest.mark.parametrize(("lacking", "said"), [(0, []), (2, []), (3, ["a has no places for 3 of 48 queries"])])
+def test_queries_that_a_tool_did_not_answer_are_said(lacking: int, said: list[str]) -> None:
+    """Where they are more than one in twenty: they count as not found."""
+    results = _cell(_quiet(), 0, search={"diagnostics": {"queries_without_places": float(lacking)}})
+    assert _said(results) == [f"{each}: they count as not found." for each in said]
 
 
 @pytest.mark.parametrize(("levels", "said"), [((0.2, 0.2), ""), ((0.1, 0.21), "21 %"), ((0.5, 0.3), "50 %")])

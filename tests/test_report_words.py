@@ -228,13 +228,13 @@ def test_facts_of_all_settings_are_over_all_of_them() -> None:
 
 
 def test_two_datasets_have_their_own_queries_and_repositories() -> None:
-    """The same repository name in another dataset is another repository, and its queries count again."""
+    """The same repository name in another dataset is another repository, unless some of the same is asked of it."""
     results = _run(retrievers=("dense", "bm25"))
     other = [
         dataclasses.replace(cell, key=cell.key._replace(dataset="other")) if k >= 3 else cell
         for k, cell in enumerate(results.cells)
     ]
-    again = tuple(dataclasses.replace(query, dataset="other") for query in results.queries)
+    again = tuple(dataclasses.replace(query, dataset="other", text=f"{query.text} again") for query in results.queries)
     (dataset,) = results.datasets
     both = dataclasses.replace(
         results,
@@ -245,6 +245,11 @@ def test_two_datasets_have_their_own_queries_and_repositories() -> None:
     assert _fact(both, "What is compared").endswith("128 queries of 16 repositories")
     mined = dataclasses.replace(both, datasets=tuple(dataclasses.replace(each, mined=True) for each in both.datasets))
     assert _fact(mined, "What is compared").endswith("128 mined queries of 16 repositories")
+    first = results.queries[0]
+    for asked, total in ((results.queries, "64 queries of 8 repositories"), ((first, *again[1:]), "127 queries of 15")):
+        same = tuple(dataclasses.replace(query, dataset="other") for query in asked)
+        merged = dataclasses.replace(both, queries=(*results.queries, *same))
+        assert total in _fact(merged, "What is compared")
 
 
 def test_a_legend_names_unit_centre_and_marks() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.statistics import SIGNIFICANT, TestName, best_set
+from evaluation.statistics import SIGNIFICANT, TestName, best_set, compare_pairs
 
 
 def _world(
@@ -113,3 +113,18 @@ def test_rows_far_behind_cost_the_others_nothing() -> None:
     assert best_set(few, clusters, names=list("abc")).excluded == ("c",)
     found = best_set(many, clusters, names=[*"abc", *(f"far{k}" for k in range(15))])
     assert set(found.may_be_best) == {"a", "b"}
+
+
+def test_who_leaves_by_the_one_sided_test_alone_is_known() -> None:
+    """Of two, the worse one leaves with p at most 0.05 on one side; the comparison of the pair looks at both."""
+    seen = set()
+    for seed in range(40):
+        scores, clusters = _world([0.0, -0.03], repositories=8, seed=seed)
+        for higher in (True, False):
+            found = best_set(scores if higher else -scores, clusters, names=list("ab"), higher_is_better=higher)
+            (pair,) = compare_pairs(scores if higher else -scores, clusters, names=list("ab"), higher_is_better=higher)
+            for name in "ab":
+                excluded = name in found.excluded
+                assert found.standing(name).one_sided == (excluded and not pair.shown)
+                seen.add((excluded, pair.shown))
+    assert seen == {(True, True), (True, False), (False, True), (False, False)}

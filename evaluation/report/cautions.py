@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evaluation.report.formats import is_published, joined, lower_is_better, measure_of, plural, score, with_unit
+from evaluation.report.power import power_words
 from evaluation.report.tables import group_mean
 from evaluation.report.view import View
 from evaluation.results.comparisons import margin_of
@@ -34,6 +35,7 @@ def cautions(results: Results, views: Sequence[View]) -> list[str]:
             _main_language,
             _budget,
             _fallbacks,
+            _without_places,
             _offsets,
             _cut_answers,
             _drops,
@@ -104,7 +106,8 @@ def _main_language(view: View) -> Iterator[str]:
         rest = "mostly about other languages" if count else "about other languages only"
         yield f"{main} is {100 * part:.0f} % of this code, and {about}: the verdict is {rest}."
     else:
-        yield f"there {'is' if total == 1 else 'are'} only {asked}: see above what so few could have shown."
+        said = ": see above what so few could have shown" if power_words(view) else ", which can show little"
+        yield f"there {'is' if total == 1 else 'are'} only {asked}{said}."
 
 
 def _budget(view: View) -> Iterator[str]:
@@ -128,6 +131,15 @@ def _fallbacks(view: View) -> Iterator[str]:
             yield f"{row.chunker} cut {fallen:,} of {chunks.files:,} files some other way ({reasons})."
         if chunks.failed_files:
             yield f"{row.chunker} failed on {plural(len(chunks.failed_files), 'file')}: {chunks.failed_words}."
+
+
+def _without_places(view: View) -> Iterator[str]:
+    """Say where a tool or a span run has answered only some of the queries."""
+    for row in view.rows:
+        lacking = int(row.cell.search.diagnostics.get("queries_without_places", 0))
+        if lacking > _MANY * len(view.queries):
+            asked = plural(len(view.queries), "query")
+            yield f"{row.chunker} has no places for {lacking:,} of {asked}: they count as not found."
 
 
 def _offsets(view: View) -> Iterator[str]:

@@ -61,15 +61,28 @@ def _read(views: Sequence[View]) -> Iterator[Fact]:
 
 
 def _estimand_of_all(views: Sequence[View]) -> Fact:
-    asked = {(query.dataset, query.id): query.cluster for view in views for query in view.queries}
-    repositories = plural(len({(dataset, cluster) for (dataset, _), cluster in asked.items()}), "repository")
     noun = "mined query" if all(view.mined for view in views) else "query"
-    over = f"{plural(len(asked), noun)} of {repositories}"
+    queries, repositories = _asked_together(views)
+    over = f"{plural(queries, noun)} of {plural(repositories, 'repository')}"
     measure = measure_of(views[0].headline)
     how = (
         "medians over queries" if measure.centre == "median" else f"means, each {views[0].config.weight} counting once"
     )
     return Fact("What is compared", f"{measure.name} in {plural(len(views), 'setting')}: {how}; {over}")
+
+
+def _asked_together(views: Sequence[View]) -> tuple[int, int]:
+    """Return how many queries and repositories there are; merged runs that ask some of the same have those once."""
+    asked: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for query in (query for view in views for query in view.queries):
+        asked.setdefault((query.cluster, query.dataset), set()).add((query.id, query.text))
+    repositories: dict[str, list[set[tuple[str, str]]]] = {}
+    for (cluster, _), queries in asked.items():
+        known = repositories.setdefault(cluster, [])
+        same = [each for each in known if each & queries]
+        repositories[cluster] = [*(each for each in known if each not in same), queries.union(*same)]
+    together = [each for known in repositories.values() for each in known]
+    return sum(map(len, together)), len(together)
 
 
 def _best(view: View) -> Iterator[Fact]:

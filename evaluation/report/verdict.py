@@ -120,7 +120,10 @@ def _among_all(view: View, best: BestSet) -> list[str]:
             f"No {view.noun} is left as the best: each is behind another on the queries that both have a value for."
         ]
     if len(may) == 1:
-        said = [f"{may[0]} is best{_here(view, best)}."]
+        two_sided = not any(best.standing(name).one_sided for name in out)
+        said = [
+            f"{may[0]} is best{_here(view, best)}." if two_sided else f"Only {may[0]} may be best{_here(view, best)}."
+        ]
     elif out:
         others = named(out) if len(out) <= _FEW else f"the other {len(out)}"
         others += " is not" if len(out) == 1 else " are not"
@@ -146,12 +149,23 @@ def _here(view: View, best: BestSet) -> str:
 
 
 def _range(view: View, may: Sequence[str]) -> list[str]:
-    """Return what the first and the last have shown, and the least and the largest mean of the headline."""
+    """Return what the first has shown and the one that has shown least, and the range of the headline's means."""
     known = [mean for row in view.rows if (mean := row.mean(view.headline)) is not None]
     low, high = (score(view.headline, end) for end in (min(known), max(known)))
     means = f"all have {low}" if low == high else f"they have {low} to {high}"
-    plain = reading_sentence(view, may[0], may[-1], which="" if len(may) == 2 else ", the last,", basis=_basis(view))
+    least = _least_shown(view, may)
+    which = ", the least of them," if len(may) > 2 else ""
+    plain = reading_sentence(view, may[0], least, which=which, basis=_basis(view)) if least != may[0] else ""
     return _plain_first(plain, f"In {_explained(view)}, {means}", _basis(view))
+
+
+def _least_shown(view: View, may: Sequence[str]) -> str:
+    """Return who has shown least of the answer; of two, the other one than the leader."""
+    name = view.recall_name
+    if len(may) == 2 or name is None:
+        return may[-1]
+    shown = {one: mean for one in may if (mean := view.row(one).mean(name)) is not None}
+    return min(reversed(shown), key=lambda one: shown[one]) if shown else may[-1]
 
 
 def _plain_first(plain: str, figures: str, basis: str, *, rest: str = "") -> list[str]:
@@ -163,14 +177,25 @@ def _behind(view: View, leader: str, one: Standing, *, which: str) -> list[str]:
     """Return how far the nearest of the excluded is behind the best, with both means and what the interval is over."""
     measure = measure_of(view.headline)
     first, second = (score(measure, view.row(name).mean(view.headline)) for name in (leader, one.name))
-    low, high = sorted(abs(end) for end in (one.low, one.high))
     amount = with_unit(measure, abs(one.difference))
+    pair = view.comparison(leader, one.name)
     plain = reading_sentence(view, leader, one.name, which=which, basis=_basis(view))
     said = (
         f"In {_explained(view)}, {leader} has {first} and {one.name}{'' if plain else which} {second}: {amount} behind "
-        f"the best ({span(measure, low, high)})"
+        f"the best ({_how_far(view, one, pair)})"
     )
-    return _plain_first(plain, said, _basis(view), rest=_without_one(view, view.comparison(leader, one.name)))
+    return _plain_first(plain, said, _basis(view), rest=_without_one(view, pair))
+
+
+def _how_far(view: View, one: Standing, pair: Comparison | None) -> str:
+    """Return the interval to the best; where only the one-sided test shows a difference, that with the pair's own."""
+    if not one.one_sided:
+        return span(view.headline, *sorted(abs(end) for end in (one.low, one.high)))
+    said = f"p = {one.p:.3f}, one-sided, which decides who may be best"
+    if pair is None or not pair.n_queries:
+        return said
+    low, high = (-pair.high, -pair.low) if lower_is_better(view.headline) else (pair.low, pair.high)
+    return f"{said}; two-sided, {span(view.headline, low, high, signed=True)}, {'shown' if pair.shown else 'undecided'}"
 
 
 def _among_the_best(view: View, may: Sequence[str]) -> list[str]:
@@ -237,7 +262,8 @@ def _open(view: View, row: Comparison) -> str:
 
 
 def _difference(view: View, row: Comparison) -> str:
-    return f"{row.a} {MINUS} {row.b} is {_numbers(view, row)}{_without_one(view, row)}"
+    first, second = (f"({name})" if " " in name else name for name in (row.a, row.b))
+    return f"{first} {MINUS} {second} is {_numbers(view, row)}{_without_one(view, row)}"
 
 
 def _numbers(view: View, row: Comparison, *, and_more: str = "") -> str:

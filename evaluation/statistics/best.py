@@ -15,10 +15,7 @@ from evaluation.statistics.detectable import detectable
 from evaluation.statistics.evidence import Group, Settings, Span, agreeing, weigh, within
 from evaluation.statistics.samples import by_repository
 from evaluation.statistics.scores import checked, difference_span, score_span
-from evaluation.statistics.types import SIGNIFICANT, BestSet, Standing, TestName, Unit, Weight
-
-_BELOW_ZERO = -np.finfo(np.float64).smallest_subnormal
-"""The end of an interval of those that are excluded: 0 itself is not in it."""
+from evaluation.statistics.types import LEAST, SIGNIFICANT, BestSet, Standing, TestName, Unit, Weight
 
 
 class _Families(NamedTuple):
@@ -187,7 +184,7 @@ def _standings(
     smallest = np.where(apart, bounds.p_worse, 1.0).min(axis=1)
     p = agreeing(np.minimum(1.0, corrections * family_p(smallest, *bounds.families)), excluded)
     highs = np.where(apart, bounds.high, np.inf).min(axis=1)
-    highs = np.where(excluded, np.minimum(highs, _BELOW_ZERO), np.maximum(highs, 0.0))
+    highs = np.where(excluded, np.minimum(highs, -LEAST), np.maximum(highs, 0.0))
     rivals = apart & ~excluded[None, :]
     lows = np.where(rivals.any(axis=1), np.minimum(np.where(rivals, bounds.low, np.inf).min(axis=1), 0.0), 0.0)
     lows = np.minimum(lows, highs)

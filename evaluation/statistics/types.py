@@ -152,6 +152,10 @@ class Comparison:
         return plain({**asdict(self), **{name: getattr(self, name) for name in derived}})
 
 
+LEAST = math.ulp(0.0)
+"""The end of an interval that leaves out 0 and nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One alternative among the others: its mean, and its distance from the best of the others."""
@@ -168,6 +172,11 @@ class Standing:
     may_be_best: bool
     rival: str | None
     """The best of the others."""
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether it is excluded by the one-sided test that decides, while a two-sided interval would reach 0."""
+        return not self.may_be_best and min(abs(self.low), abs(self.high)) == LEAST
 
 
 @dataclass(frozen=True, slots=True)
