@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from chunkers.types import Span
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.loaded_dataset import LoadedDataset
@@ -43,8 +45,9 @@ def qrels_of(rule: Rule, loaded: LoadedDataset, chunks: ChunkTable, *, mixed: bo
 
 def placed(chunks: ChunkTable, *, files: Collection[int] | None = None) -> Iterator[_Row]:
     """Yield the chunks, of these files or of all, as an overlap rule sees them."""
-    columns = [chunks.columns[name].tolist() for name in ("file", "start", "end", "start_line", "end_line")]
-    for row, (file, *span) in enumerate(zip(*columns, strict=True)):
-        if files is None or file in files:
-            key = chunks.files[file]
-            yield _Row(chunks.ids[row], key.repo, key.path, Span(*span))
+    every = chunks.columns["file"]
+    rows = np.arange(len(every)) if files is None else np.flatnonzero(np.isin(every, sorted(files)))
+    columns = [chunks.columns[name][rows].tolist() for name in ("file", "start", "end", "start_line", "end_line")]
+    for row, file, *span in zip(rows.tolist(), *columns, strict=True):
+        key = chunks.files[file]
+        yield _Row(chunks.ids[row], key.repo, key.path, Span(*span))

@@ -21,7 +21,8 @@ _LEVEL = 6
 """Of gzip: the highest one takes more than twice as long for one per cent less."""
 _BEST_GAIN = 0.65
 """Of what the fastest compression leaves of source code, the best one leaves 0.8 and never less than this."""
-
+_COLOURS = 0.08
+"""What colours add to compressed source code, at the least; an eighth is usual."""
 _WORTH_A_LOOK = 3
 """Times the limit: less text than this nearly always fits when it is compressed."""
 
@@ -50,22 +51,31 @@ _FILLS += [_Fill(3, 50, 30, files=False, colours=False), _Fill(2, 20, 20, files=
 
 
 def pack(results: Results, views: list[View], *, limit: int) -> Packed:
-    """Return the fullest data that fits the limit; what a quick look shows to be far too large is not tried."""
+    """Return the fullest data that fits the limit; colours are not tried where the rest leaves them no room."""
+    plain = _FILLS.index(next(fill for fill in _FILLS if not fill.colours))
+    first, known = 0, dict[_Fill, Packed | None]()
+    if _characters(results) > _WORTH_A_LOOK * limit:
+        # Finding colours takes longest, and large results have no room for them.
+        known[_FILLS[plain]] = without = _packed(results, views, _FILLS[plain], limit=limit)
+        size = len(without.data) if without else limit + 1
+        first = 0 if size * (1 + _COLOURS) <= limit else plain if size <= limit else plain + 1
     packed = Packed("", "")
-    coloured = sum(fill.colours for fill in _FILLS)
-    # The one after those with colours holds less than each of them, and finding colours takes long.
-    tried = _characters(results) > _WORTH_A_LOOK * limit
-    first = coloured + 1 if tried and _hopeless(_written(results, views, _FILLS[coloured]), limit) else 0
     for fill in _FILLS[first:]:
-        raw = _written(results, views, fill)
-        if _hopeless(raw, limit) and fill != _FILLS[-1]:
-            continue
-        # mtime 0: the same results give the same page.
-        data = base64.b64encode(gzip.compress(raw, _LEVEL, mtime=0)).decode()
-        packed = Packed(data, _note(fill, len(max((view.queries for view in views), key=len, default=()))))
-        if len(data) <= limit:
+        made = known[fill] if fill in known else _packed(results, views, fill, limit=limit)
+        packed = made or packed
+        if made and len(made.data) <= limit:
             break
     return packed
+
+
+def _packed(results: Results, views: list[View], fill: _Fill, *, limit: int) -> Packed | None:
+    """Return the compressed data; None where it is far too large, unless there is no smaller one."""
+    raw = _written(results, views, fill)
+    if _hopeless(raw, limit) and fill != _FILLS[-1]:
+        return None
+    # mtime 0: the same results give the same page.
+    data = base64.b64encode(gzip.compress(raw, _LEVEL, mtime=0)).decode()
+    return Packed(data, _note(fill, len(max((view.queries for view in views), key=len, default=()))))
 
 
 def _characters(results: Results) -> int:

@@ -161,4 +161,8 @@ def sparkline(values: list[float]) -> str:
 
 def writable(text: str) -> str:
     """Return text that UTF-8 can hold: what was not UTF-8 in a source file shows as a replacement character."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
