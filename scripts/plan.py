@@ -91,12 +91,16 @@ def _print(made: plan.Plan) -> None:
 
     from scripts.console import PlainConsole
 
+    console = PlainConsole()
+    datasets = {each.cell.dataset for each in made.cells}
+    first = 1 if len(datasets) == 1 else 0  # a single dataset stands above the table, which is wide enough
+    if first:
+        console.print(f"dataset: {datasets.pop()}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
-    for name in ("dataset", "chunker", "embedder", "retriever", "chunks", "chunk", "retrieve", "score"):
+    for name in ("dataset", "chunker", "embedder", "retriever", "chunks", "chunk", "retrieve", "score")[first:]:
         table.add_column(name, justify="right" if name == "chunks" else "left", overflow="fold")
     for each in made.cells:
-        table.add_row(*each.cell, f"{each.chunks:,}", *each.states.values())
-    console = PlainConsole()
+        table.add_row(*each.cell[first:], f"{each.chunks:,}", *each.states.values())
     console.print(table)
     for each in made.cells:
         if each.reason:

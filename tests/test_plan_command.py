@@ -71,6 +71,9 @@ def test_a_plan_lists_cells_texts_and_time(lab: Lab) -> None:
     assert 0 < changed["texts_to_embed"] < before["texts_to_embed"]
     assert changed["seconds"] > 0
     words = lab.run("plan").out
+    (dataset,) = {cell["dataset"] for cell in changed["cells"]}
+    assert words.splitlines()[0] == f"dataset: {dataset}"
+    assert words.splitlines()[1].split()[:3] == ["chunker", "embedder", "retriever"]
     assert "2 of 2 cells will run" in words
     assert "on one core at the speed seen so far" in words
 
