@@ -1,4 +1,4 @@
-"""The chunks that one chunker makes of some files: what earlier runs have kept, and what is added now."""
+"""The chunks that one chunker makes of some files: records kept by earlier runs, plus those added now."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from evaluation.experiment.packs import Packs
 
 
 class BlockCuts:
-    """Two records of each file: its cuts, which repositories may share, and the ids of its chunks, which are its own.
+    """Two records per file: its cuts, which repositories may share, and the ids of its chunks, which they do not.
 
-    The text of a file is needed only where one of them is missing.
+    The text of a file is needed only if one of them is missing.
     """
 
     def __init__(self, packs: Packs, files: Sequence[KnownFile]) -> None:
@@ -29,15 +29,15 @@ class BlockCuts:
 
     @property
     def unfinished(self) -> set[int]:
-        """Places of the files whose text is needed."""
+        """The positions of the files whose text is needed."""
         return set(range(len(self._files))) - self._ids.keys()
 
     def lacks_cut(self, place: int) -> bool:
-        """Return whether a file is yet to be cut."""
+        """Return whether a file has not been cut yet."""
         return place not in self._cuts
 
     def add(self, place: int, cut: FileChunks) -> None:
-        """Add what was made of a file; it is kept for later runs unless the chunker failed."""
+        """Add the result for a file; it is kept for later runs unless the chunker failed."""
         self._cuts[place] = cut.to_bytes()
         if cut.failed:
             self._ids[place] = b""
@@ -45,16 +45,16 @@ class BlockCuts:
             self._fresh[self._files[place].key] = self._cuts[place]
 
     def add_ids(self, place: int, source: SourceFile) -> None:
-        """Add the ids of a file's chunks, unless they are there or the file was not cut."""
+        """Add the ids of a file's chunks, unless they are already known or the file was not cut."""
         if place in self._cuts and place not in self._ids:
             self._ids[place] = self._fresh[self._ids_name(place)] = ids_record(source, self._cuts[place])
 
     def save(self) -> None:
-        """Keep what was added for later runs."""
+        """Store what was added for later runs."""
         self._packs.add(self._fresh)
 
     def part(self) -> ChunkPart:
-        """Return the chunks of all files, which are finished now."""
+        """Return the chunks of all files; every file must be finished."""
         places = range(len(self._files))
         return ChunkPart(
             files=tuple(known.file for known in self._files),

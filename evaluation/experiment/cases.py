@@ -23,7 +23,7 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 class CaseBuilder:
-    """Makes cases for one cell; what no chosen measure needs is left out."""
+    """Builds the cases of one cell, without what no chosen measure needs."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class CaseBuilder:
         self._texts = ChunkTexts(chunks, range(len(chunks)), loaded)
 
     def cases(self, queries: Sequence[Query], ranking: Mapping[str, Sequence[Hit]]) -> list[Case]:
-        """Return what the measures see of these queries; their vectors are fetched together, each text once."""
+        """Return the cases of these queries; their vectors are fetched together, each text once."""
         cases = [self._case(query, ranking[query.id]) for query in queries]
         if "vectors" not in self._needs:
             return cases
@@ -90,7 +90,7 @@ class CaseBuilder:
         return found
 
     def _space(self, query: Query) -> SearchSpace:
-        """Return what the query chooses from, made once for all queries that share it."""
+        """Return the search space of the query, built once for all queries that share it."""
         name = "" if self._scope == "all" else query.repo
         if name not in self._spaces:
             chunks = self._chunks
@@ -104,7 +104,7 @@ class CaseBuilder:
         return self._spaces[name]
 
     def _units(self, unit: SizeUnit, spans: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the units of spans by the rulers that the measures use; a line that a chunk shares is not doubled."""
+        """Return the sizes of spans in each unit that the measures use; a line that chunks share is counted once."""
         if unit != "lines":
             shown: np.ndarray = visible_sizes(self._loaded, self._chunks, unit)[rows].astype(np.int64)
             return shown
@@ -120,7 +120,7 @@ class CaseBuilder:
         return TextSpan(int(columns["file"][row]), int(columns["start"][row]), int(columns["end"][row]))
 
     def _rows_around(self, gold: Sequence[TextSpan]) -> list[int]:
-        """Return the row of every chunk of the files that hold gold."""
+        """Return the row of every chunk in the files that hold gold."""
         files = self._chunks.columns["file"]
         return [
             row

@@ -1,4 +1,4 @@
-"""The ids of a file's chunks as a record: they hash its text, which is not read again while the record is kept."""
+"""The ids of a file's chunks as a record: ids hash the text, which is not read again while the record is kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DIGITS = 20
 
 
 def ids_name(repo: str, file: bytes, cut: bytes) -> bytes:
-    """Return what names the ids of a file's chunks: its repository, its own name, and the record of its cuts."""
+    """Return the name of a file's chunk ids: its repository, its own name, and the record of its cuts."""
     about = repo.encode("utf-8", "surrogateescape") + b"\0" + file + cut
     return hashlib.sha256(about).digest()[: len(file)]
 

@@ -45,13 +45,13 @@ class ChunkTable:
     columns: Mapping[str, np.ndarray]
     """file (an index into files), start, end, start_line, end_line, nws, tokens: one value per chunk.
 
-    nws_before and tokens_before say how much of its file lies before the chunk.
+        nws_before and tokens_before give how much of the file precedes the chunk.
     """
     ids: Sequence[str]
     headers: Sequence[str]
     facts: ChunkFacts = field(default_factory=ChunkFacts)
     seconds: float = 0.0
-    """How long it took to make."""
+    """Seconds it took to build."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -63,7 +63,7 @@ class ChunkTable:
         return self.columns[unit]
 
     def header(self, row: int, shows: Shows) -> str:
-        """Return what is shown of a chunk's header."""
+        """Return the visible part of a chunk's header."""
         return shows.visible_header(self.files[self.columns["file"][row]], self.headers[row])
 
     @functools.cached_property
@@ -73,7 +73,7 @@ class ChunkTable:
 
     @functools.cached_property
     def shown(self) -> dict[tuple[str, str], np.ndarray]:
-        """What a dataset shows of each chunk, by the hash of what it hides and by what was asked, once it was found."""
+        """The visible part of each chunk, cached by the hash of what the dataset hides and by what was requested."""
         return {}
 
     @functools.cached_property
@@ -94,13 +94,13 @@ class ChunkTable:
 
 
 class Shows(Protocol):
-    """What of a corpus an index may show."""
+    """What part of a corpus an index may show."""
 
     def visible(self, file: CorpusFile, start: int, end: int) -> bytes:
-        """Return what is shown of a span."""
+        """Return the visible text of a span."""
 
     def visible_header(self, file: CorpusFile, header: str) -> str:
-        """Return what is shown of a header."""
+        """Return the visible text of a header."""
 
 
 class ChunkTexts(Sequence[str]):
@@ -134,7 +134,7 @@ class ChunkTexts(Sequence[str]):
 
 
 class ChunkPart(NamedTuple):
-    """The chunks of some files of a corpus, in its order."""
+    """The chunks of some files of a corpus, in corpus order."""
 
     files: tuple[CorpusFile, ...]
     cuts: CutFiles
@@ -142,7 +142,7 @@ class ChunkPart(NamedTuple):
 
 
 def join_parts(parts: Sequence[ChunkPart]) -> ChunkTable:
-    """Return the table of a whole corpus from its parts in order; the same, however it was divided."""
+    """Join parts, in order, into the table of the whole corpus; the result does not depend on the division."""
     files = tuple(file for part in parts for file in part.files)
     named = ((part.files[place], reason) for part in parts for place, reason in part.cuts.failed.items())
     failed = {f"{file.repo}/{file.path}": reason for file, reason in named}
@@ -173,7 +173,7 @@ def join_parts(parts: Sequence[ChunkPart]) -> ChunkTable:
 
 
 def _size_facts(chunks: ChunkTable) -> ChunkFacts:
-    """Return how many chunks there are and how large they are."""
+    """Return the number of chunks and their sizes."""
     sizes = chunks.sizes("nws")
     edges = np.concatenate(([0], np.geomspace(16, 16_384, 21).round(), [np.inf]))
     counts, _ = np.histogram(sizes, edges)

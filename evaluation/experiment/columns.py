@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 
-def numbers(column: Any) -> np.ndarray:  # noqa: ANN401 - of pyarrow, which has no types
-    """Return a column without gaps; pyarrow's own way imports pandas, which takes as long as reading the table."""
+def numbers(column: Any) -> np.ndarray:  # noqa: ANN401 - pyarrow is untyped
+    """Return a column without gaps; pyarrow's own conversion imports pandas, which takes as long as reading."""
     parts = [
         np.frombuffer(part.buffers()[1], dtype=part.type.to_pandas_dtype(), count=part.offset + len(part))[
             part.offset :

@@ -1,4 +1,4 @@
-"""Cells that are no pipeline of ours: span runs from files, and tools that are asked now."""
+"""Cells that do not come from our pipeline: span runs from files, and tools that are queried during the run."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from evaluation.types import CellKey
 
 
 class Contestant(NamedTuple):
-    """A span run to be scored: one that is read already, or a tool that is yet to be asked."""
+    """A span run to score: already read from a file, or a tool still to be run."""
 
     key: CellKey
     rank: Callable[[], SpanRun]
 
 
 def contestants(session: Session) -> list[Contestant]:
-    """Return the span runs and tools of an experiment; files are read and checked now, before anything is computed."""
+    """Return the span runs and tools of an experiment; files are read and checked before anything is computed."""
     config = session.config
     if not config.spans and not config.tools:
         return []
@@ -59,7 +59,7 @@ def _kept(spec: str, run: SpanRun) -> Contestant:
 
 
 def contestant_record(session: Session, contestant: Contestant) -> FinishedCell:
-    """Return the finished cell; where a tool or a measure fails, it is there with the reason."""
+    """Return the finished cell; if a tool or a measure fails, the cell carries the reason."""
     try:
         run = contestant.rank()
     except ToolError as error:
@@ -106,7 +106,7 @@ def span_record(
 
 
 def check_headline(session: Session) -> None:
-    """Raise unless the headline is a measure that cells without chunk ids have."""
+    """Raise unless cells without chunk ids have the headline measure."""
     headline = next(each for each in session.measures if each.name == session.config.headline)
     if not scores_spans(headline):
         needs = ", ".join(sorted(headline.needs - {"text"}))

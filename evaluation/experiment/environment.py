@@ -1,4 +1,4 @@
-"""What the numbers were made with."""
+"""The environment in which the numbers were computed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKAGES = (
 
 
 def environment(run: RunOptions | None = None) -> Environment:
-    """Return the versions that decide results, and how the experiment was run."""
+    """Return the versions that affect results, and how the experiment was run."""
     return Environment(
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",

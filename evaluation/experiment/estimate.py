@@ -1,4 +1,4 @@
-"""How long the rest of an experiment will take, from what the store knows of earlier runs."""
+"""How long the rest of an experiment will take, estimated from earlier runs in the store."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from evaluation.experiment.session import Session
 from evaluation.types import CellKey
 
 _LOOKED_AT = 50
-"""Earlier cells that an estimate is the mean of."""
+"""The number of earlier cells averaged for an estimate."""
 PROBED = 48
-"""Texts that are embedded to see how fast that goes."""
+"""The number of texts embedded to measure speed."""
 
 
 def estimated_seconds(
     session: Session, texts: Mapping[tuple[str, str], int], running: Sequence[tuple[str, CellKey]]
 ) -> float | None:
-    """Return the seconds of embedding the texts, by (embedder, kind), and of the stages; None where nothing tells."""
+    """Return the seconds of embedding the texts, by (embedder, kind), and of the stages; None without data."""
     usual = functools.cache(functools.partial(_usual, session))
     counts = {embedder: sum(n for (other, _), n in texts.items() if other == embedder) for embedder, _ in texts}
     rates = {embedder: session.embeddings.rate(session.encoder(embedder)) for embedder in counts}
@@ -35,9 +35,9 @@ def estimated_seconds(
 def probed_seconds(
     session: Session, texts: Mapping[tuple[str, str], int], some: Mapping[str, Sequence[str]]
 ) -> float | None:
-    """Return the seconds of embedding the texts, by (embedder, kind), at the speed of some texts of each embedder.
+    """Return the seconds of embedding the texts, by (embedder, kind), from the measured speed of each embedder.
 
-    A few are embedded now. None where there is nothing to embed, or an embedder does not run on this machine.
+    A few texts are embedded now. None where there is nothing to embed, or an embedder does not run on this machine.
     """
     total = 0.0
     for embedder in dict.fromkeys(embedder for (embedder, _), count in texts.items() if count):
@@ -45,7 +45,7 @@ def probed_seconds(
         if not getattr(encoder, "local", False):
             return None
         shown = some[embedder]
-        encoder.encode(shown[:1], kind="document")  # a model is loaded with its first text
+        encoder.encode(shown[:1], kind="document")  # the first text loads the model
         began = time.perf_counter()
         encoder.encode(shown[1:], kind="document")
         each = (time.perf_counter() - began) / max(len(shown) - 1, 1)
@@ -58,7 +58,7 @@ def _usual(session: Session, stage: str, retriever: str) -> float | None:
     kind = plugin_inputs(session.retriever(retriever))["class"]
     found: list[float] = []
     for entry in itertools.islice(session.store.entries(stage), _LOOKED_AT):
-        # An entry that is damaged, or that another process is dropping, tells nothing of the time.
+        # An entry that is damaged, or being dropped by another process, has no usable time.
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             if stage != "retrieve":
                 found.append(float(json.loads((entry.folder / "seconds.json").read_text("utf-8"))[stage]))

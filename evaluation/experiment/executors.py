@@ -1,4 +1,4 @@
-"""Who does the work: this process, or all cores. Results come as they finish, and a failure is a result too."""
+"""Executors: this process, or all cores. Results arrive as they finish, and a failure is a result too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 
 
 class Outcome(NamedTuple, Generic[Task, Value]):
-    """A task and what became of it."""
+    """A task and its value, or the reason why it has none."""
 
     task: Task
     value: Value | None
@@ -29,18 +29,18 @@ class Outcome(NamedTuple, Generic[Task, Value]):
     usage: bool = False
     """Whether the user's input was at fault."""
     outside: str = ""
-    """What the machine is short of, where that is the reason."""
+    """The exhausted machine resource, where that is the reason."""
 
     @property
     def exception(self) -> Exception:
-        """What to raise where nothing can go on without this task."""
+        """The exception to raise where nothing can continue without this task."""
         if self.usage or self.outside:
             return UsageError(self.outside or self.error)
         return RuntimeError(self.error)
 
 
 class Executor(Protocol):
-    """Runs a function over tasks; a task that raises yields its reason and never stops the others."""
+    """Runs a function over tasks; a task that raises yields its reason and does not stop the others."""
 
     elsewhere: ClassVar[bool]
     """Whether other processes do the work, here or on other machines."""
@@ -49,22 +49,22 @@ class Executor(Protocol):
         """Yield each task's outcome as it finishes."""
 
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
-        """Do the same for tasks that use every core of a machine by themselves."""
+        """Yield outcomes of tasks that each use every core of a machine."""
 
     def for_little(self) -> Executor:
-        """Return who does a little work: to start workers would take longer than to do it."""
+        """Return the executor for small jobs, where starting workers would cost more than the work."""
 
     def close(self) -> None:
-        """Let go of what the work needed; a later map starts anew."""
+        """Release all resources; a later map acquires them again."""
 
 
 def attempt(work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa: ANN401 - any task
-    """Return the task's value or the reason why it has none."""
+    """Return the task's value, or the reason why it has none."""
     try:
         return Outcome(task, work(task))
     except UsageError as error:
         return Outcome(task, None, str(error), usage=True)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a cell raises is that cell's reason
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a cell raises becomes that cell's reason
         import traceback
 
         logging.getLogger(__name__).debug("%s", traceback.format_exc())
@@ -82,7 +82,7 @@ def _outside(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Serial:
-    """One after the other, in this process."""
+    """Runs tasks one after the other, in this process."""
 
     elsewhere: ClassVar[bool] = False
 
@@ -91,7 +91,7 @@ class Serial:
         return (attempt(work, task) for task in tasks)
 
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
-        """Do the same."""
+        """Yield outcomes in the order of the tasks."""
         return self.map(work, tasks)
 
     def for_little(self) -> Executor:
@@ -99,27 +99,27 @@ class Serial:
         return self
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing: there are no resources to release."""
 
 
 @dataclass(slots=True)
 class Processes:
-    """Local processes, one task at a time in each; they stay for the next phase, with the datasets they have loaded."""
+    """Local processes, one task at a time each; they persist across phases, with the datasets they have loaded."""
 
     workers: int
     elsewhere: ClassVar[bool] = True
     _pool: Pool | None = field(default=None, init=False, repr=False)
 
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
-        """Embed here: the encoder has threads of its own."""
+        """Embed in this process: the encoder has its own threads."""
         return Serial().map(work, tasks)
 
     def for_little(self) -> Executor:
-        """Return these workers where they have been started, else this process."""
+        """Return these workers if they have been started, else this process."""
         return self if self._pool is not None else Serial()
 
     def close(self) -> None:
-        """End the worker processes."""
+        """Stop the worker processes."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
@@ -131,12 +131,12 @@ class Processes:
             return
         left = deque(tasks)
         while left:
-            # The pool cannot say whose worker died: what was under way is tried again, each in a pool of its own.
+            # The pool cannot say whose worker died: tasks in progress are retried, each in a pool of its own.
             for task in (yield from self._share(work, left)):
                 yield _alone(work, task)
 
     def _share(self, work: Callable[[Any], Any], left: deque[Any]) -> Generator[Outcome[Any, Any], None, list[Any]]:
-        """Yield outcomes until all tasks are taken or a worker dies; return those that were under way then."""
+        """Yield outcomes until all tasks are taken or a worker dies; return the tasks in progress at that point."""
         from concurrent.futures import FIRST_COMPLETED, wait
         from concurrent.futures.process import BrokenProcessPool
 
@@ -184,7 +184,7 @@ def _start_pool(workers: int) -> Pool:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    # A fresh interpreter: a forked one would inherit the locks of threads that do not exist in it.
+    # Start fresh interpreters: a forked one would inherit locks of threads that do not exist in it.
     context = multiprocessing.get_context("spawn")
     return ProcessPoolExecutor(
         workers, mp_context=context, initializer=_begin, initargs=(logging.getLogger("evaluation").level,)
@@ -193,13 +193,13 @@ def _start_pool(workers: int) -> Pool:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back while workers are started, in them too: they would end with a traceback each."""
+    """Block Ctrl-C while workers start, in the workers too: each would end with a traceback."""
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # started with the first worker, it would let Ctrl-C through again
+    resource_tracker.ensure_running()  # started with the first worker, it would unblock Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     held: list[int] = []
-    # The mask is this thread's and the workers'; another thread may still be given the signal on our behalf.
+    # The mask covers this thread and the workers; another thread may still receive the signal for the process.
     here = threading.current_thread() is threading.main_thread()
     handler = signal.signal(signal.SIGINT, lambda number, _frame: held.append(number)) if here else None
     try:
@@ -213,11 +213,11 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _begin(level: int) -> None:
-    """Log as the run does, use one core, since the processes are the parallelism, and end when the run is killed."""
+    """Log as the run does, use one core, since the processes are the parallelism, and exit when the run is killed."""
     if level:
         logging.basicConfig(format="%(name)s: %(message)s")
         logging.getLogger("evaluation").setLevel(level)
-    # From here on Ctrl-C ends the worker without a word; this process's parent has it.
+    # From here on Ctrl-C ends the worker silently; the parent process handles it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
@@ -227,7 +227,7 @@ def _begin(level: int) -> None:
 
 
 def _leave_with_parent() -> None:
-    """End this process when its parent has gone: a killed parent cannot tell its workers, and they would wait."""
+    """Exit this process when its parent is gone: a killed parent cannot stop its workers, which would wait forever."""
     import multiprocessing
     from multiprocessing.connection import wait
 

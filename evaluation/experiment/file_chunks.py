@@ -1,4 +1,4 @@
-"""What a chunker makes of one file: it depends on the file alone, so it is kept for as long as the file stays."""
+"""The chunks of one file: they depend on the file alone, so they are cached as long as it does not change."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class FileChunks:
     """One file under one chunker."""
 
     spans: np.ndarray
-    """A row for each chunk, by start and end byte: start, end, first and last line."""
+    """One row per chunk, ordered by start and end byte: start, end, first and last line."""
     sizes: np.ndarray
-    """A row for each chunk: nws before it, its nws, tokens before it, its tokens."""
+    """One row per chunk: nws before it, its nws, tokens before it, its tokens."""
     headers: tuple[str, ...]
     coverage: Coverage
     fallback: str
-    """Why the file was not cut the way the chunker's name promises; empty where it was."""
+    """Why the file was not cut as the chunker promises; empty if it was."""
     failed: str
-    """What the chunker raised; empty where it did not."""
+    """What the chunker raised; empty if nothing."""
     seconds: float
-    """What cutting it took, or would have taken without the other chunkers' parse."""
+    """Seconds that cutting took, or would have taken without the parse shared with other chunkers."""
 
     def to_bytes(self) -> bytes:
-        """Return a record that `read_records` reads: numbers at fixed places, and text where there is any."""
+        """Return a record for `read_records`: numbers at fixed offsets, then any text."""
         told = [list(self.headers) if any(self.headers) else [], self.fallback, self.failed]
         text = json.dumps(told).encode() if any(told) else b""
         head = np.array([(len(self.spans), len(text), self.coverage, self.seconds)], dtype=_HEAD)
@@ -51,24 +51,24 @@ class FileChunks:
 
 
 class CutFiles(NamedTuple):
-    """Several files under one chunker, one after the other."""
+    """Several files under one chunker, concatenated."""
 
     counts: np.ndarray
-    """Chunks of each file."""
+    """Number of chunks per file."""
     rows: np.ndarray
-    """A row for each chunk: the columns of its span and of its sizes."""
+    """One row per chunk: the columns of `spans`, then those of `sizes`."""
     headers: list[str]
     coverage: Coverage
-    """Of all files."""
+    """Coverage over all files."""
     fallbacks: Mapping[str, int]
     """Reason → files."""
     failed: Mapping[int, str]
-    """Place of a file → reason."""
+    """Position of a file → reason."""
     seconds: float
 
 
 def read_records(records: Sequence[bytes]) -> CutFiles:
-    """Read what `FileChunks.to_bytes` wrote of each file."""
+    """Read the concatenated records of `FileChunks.to_bytes`."""
     heads = np.frombuffer(b"".join([record[: _HEAD.itemsize] for record in records]), _HEAD)
     counts = heads["chunks"].astype(np.int64)
     ends = _HEAD.itemsize + counts * (_WIDTH * _ROW.itemsize)
@@ -102,9 +102,9 @@ def _all_headers(counts: np.ndarray, headers: Mapping[int, list[str]]) -> list[s
 def cut_file(
     source: SourceFile, chunkers: Mapping[str, Chunker], tokens: Callable[[], Ruler]
 ) -> Iterator[tuple[str, FileChunks | UsageError]]:
-    """Yield what each chunker, by name, makes of a file; they share one parse and one count of its tokens.
+    """Yield the result of each chunker, by name, on a file; they share one parse and one token count.
 
-    A chunker that a user must correct gives the error; whatever else one raises is counted against the file.
+    A user error in a chunker is raised; any other exception is counted against the file.
     """
     counts: np.ndarray | None = None
     with shared_tree() as tree:
@@ -132,10 +132,10 @@ def cut_file(
 
 
 class _Cut(NamedTuple):
-    """What a chunker itself says of a file."""
+    """The output of a chunker itself for a file."""
 
     pieces: Sequence[Piece]
-    """By start and end; none where it failed."""
+    """Ordered by start and end; none if it failed."""
     spans: np.ndarray
     coverage: Coverage
     fallback: str = ""
@@ -143,7 +143,7 @@ class _Cut(NamedTuple):
 
 
 def _cut(chunker: Chunker, source: SourceFile) -> _Cut:
-    """Return the pieces of a file, each once, and what they leave out; or none, and what the chunker raised."""
+    """Return the pieces of a file, each once, and the text they leave out; or none, and what the chunker raised."""
     try:
         with over_one_file():
             pieces = sorted(dict.fromkeys(chunker.split(source)), key=lambda piece: (piece.start, piece.end))
@@ -166,7 +166,7 @@ def _sizes(spans: np.ndarray, counts: np.ndarray, tokens: Callable[[], Ruler]) -
 
 
 def _spared(tree: SharedTree, parsed: int, reused: int) -> float:
-    """Return the seconds of the parse that a chunker used and another one had made."""
+    """Return the seconds of a parse that this chunker used but another one paid for."""
     return tree.seconds if tree.parsed == parsed and tree.reused > reused else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Files that stay in memory once they were read, up to a bound: git and masking make a second reading expensive."""
+"""A bounded in-memory cache of files: git and masking make reading a file again expensive."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _BYTES = 64_000_000
 
 @dataclass
 class FileMemory(Generic[K]):
-    """The contents that were read last."""
+    """The most recently read contents."""
 
     bytes_kept: int = 0
     _kept: dict[K, bytes] = field(default_factory=dict)
 
     def read(self, key: K, read: Callable[[K], bytes]) -> bytes:
-        """Return the contents, read now unless they are kept; the oldest give way."""
+        """Return the contents, read now unless cached; the oldest are evicted."""
         if key not in self._kept:
             data = read(key)
             self._kept[key] = data
@@ -34,20 +34,20 @@ class FileMemory(Generic[K]):
 
 @dataclass
 class MemoryLimit:
-    """Bytes that may still be kept, shared by the repositories of a dataset."""
+    """Bytes that may still be cached, shared by the repositories of a dataset."""
 
     left: int = _BYTES
 
 
 @dataclass
 class MemoryRepository:
-    """The same files as the repository inside, read from it once while the limit allows."""
+    """The same files as the wrapped repository, each read from it once while the limit allows."""
 
     inner: Repository
     limit: MemoryLimit
     _held: dict[str, SourceFile] = field(default_factory=dict)
     _paths: tuple[str, ...] | None = None
-    """All paths in order, where every file is held."""
+    """All paths in order, if every file is cached."""
 
     @property
     def name(self) -> str:
@@ -56,11 +56,11 @@ class MemoryRepository:
 
     @property
     def skipped(self) -> Sequence[Skipped]:
-        """What was left out, each with a reason."""
+        """What was skipped, each with a reason."""
         return self.inner.skipped
 
     def facts(self) -> Sequence[FileFacts]:
-        """Return the files in path order; they are read where the repository inside does not know them."""
+        """Return the files in path order; they are read if the wrapped repository does not know their facts."""
         if hasattr(self.inner, "facts"):
             return facts_of(self.inner)
         return [file_facts(source) for source in self.files()]
@@ -92,7 +92,7 @@ class MemoryRepository:
         return (None if source is None else self._keep(source) for source in found)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle where the files are from, not what was read of them."""
+        """Pickle where the files come from, not their cached contents."""
         return MemoryRepository, (self.inner, MemoryLimit())
 
     def _keep(self, source: SourceFile) -> SourceFile:

@@ -1,4 +1,4 @@
-"""The files of a corpus in one unit: the edges of chunks are known, any other place is found by measuring the file."""
+"""The files of a corpus measured in one unit: chunk edges are known, any other place needs the file itself."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from evaluation.experiment.visible_chunks import visible_before
 
 @dataclass(frozen=True)
 class EdgeUnits:
-    """How many visible units lie before the edges of chunks, of all files together; found when it is first asked."""
+    """The number of visible units before each chunk edge, over all files; computed on first use."""
 
     chunks: ChunkTable
     loaded: LoadedDataset
     unit: SizeUnit
 
     def at(self, file: int, offsets: np.ndarray) -> np.ndarray | None:
-        """Return how many visible units begin before each offset of a file; None unless chunks begin or end there."""
+        """Return how many visible units begin before each offset of a file; None unless all offsets are chunk edges."""
         if self.unit == "lines":
             return None
         edges, counts, firsts = self._by_file
@@ -33,7 +33,7 @@ class EdgeUnits:
 
     @functools.cached_property
     def _by_file(self) -> tuple[np.ndarray, np.ndarray, list[int]]:
-        """Edges ascending in each file, the visible units before each, and where the edges of each file begin."""
+        """Edges in ascending order per file, the visible units before each, and the index of each file's first edge."""
         columns = self.chunks.columns
         files = np.tile(columns["file"].astype(np.int64), 2)
         edges = np.concatenate((columns["start"], columns["end"]))
@@ -54,7 +54,7 @@ class FileRuler:
         known = self.edges.at(self.file, offsets)
         if known is not None:
             return known
-        # Gold begins and ends where no chunk does; reading and counting words of the file takes a while.
+        # Gold begins and ends where no chunk does; reading the file and counting its words takes a while.
         loaded, unit, file = self.edges.loaded, self.edges.unit, self.edges.chunks.files[self.file]
         return loaded.ruler(file, unit).at(offsets) - np.searchsorted(loaded.hidden_starts(file, unit), offsets)
 
@@ -72,7 +72,7 @@ class VisibleBytes:
         lengths = self.ranges[:, 1] - self.ranges[:, 0]
         before = np.concatenate(([0], np.cumsum(lengths)))
         place = np.searchsorted(self.ranges[:, 0], offsets, side="left")
-        # The last range that begins before the offset may reach beyond it.
+        # The last range that begins before the offset may extend beyond it.
         over = np.maximum(self.ranges[np.maximum(place - 1, 0), 1] - offsets, 0) * (place > 0)
         return np.asarray(offsets - (before[place] - over))
 

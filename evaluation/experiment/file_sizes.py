@@ -1,4 +1,4 @@
-"""Mean chunk sizes over a sample of files, under several limits at once; the sizes of a file stay while it does."""
+"""Mean chunk sizes over a sample of files, under several limits at once, cached per file content."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from evaluation.experiment.session import Session
 from evaluation.experiment.sharing import sharing
 
 _SAMPLE = 20_000_000
-"""Bytes of source that are looked at: enough for a mean to settle."""
+"""Bytes of source in the sample: enough for the mean to settle."""
 _RECORD = struct.Struct("<qq")
 
 Limit = int | None
-"""None: as the chunker is."""
+"""None: the chunker's own limit."""
 
 
 class _Place(NamedTuple):
@@ -34,39 +34,39 @@ class _Place(NamedTuple):
 
     dataset: str
     number: int
-    """Among the files of the dataset."""
+    """Its index among the files of the dataset."""
 
 
 class _Block(NamedTuple):
-    """Files that one task measures."""
+    """Files measured by one task."""
 
     places: tuple[_Place, ...]
 
 
 class _Sizes(NamedTuple):
-    """How many chunks a file has, and their sizes added up."""
+    """The number of chunks of a file, and their total sizes."""
 
     chunks: int
     size: int
 
 
 _FileSizes = list[_Sizes | str] | Exception
-"""The sizes of each file, or why it could not be cut; or what stands against the limit."""
+"""The sizes of each file, or why it could not be cut; or why the limit is not possible."""
 
 
 class Sample:
-    """The files that are looked at; they are read where a size is not in the store."""
+    """The sampled files; they are read only where a size is not in the store."""
 
     def __init__(self, session: Session, executor: Executor, open_: ExitStack) -> None:
         self._session, self._executor, self._open = session, executor, open_
 
     @property
     def corpora(self) -> list[str]:
-        """What names them."""
+        """The names of the corpora."""
         return [self._session.dataset(spec).corpus for spec in self._session.config.datasets]
 
     def mean(self, spec: str, unit: SizeUnit) -> float:
-        """Return the mean size of all chunks under a chunker as it is."""
+        """Return the mean size of all chunks under a chunker with its own limit."""
         found = self.means(spec, unit, (None,))[None]
         if isinstance(found, CutError):
             raise UsageError(f"{spec} {found}")
@@ -75,9 +75,9 @@ class Sample:
         return found
 
     def means(self, spec: str, unit: SizeUnit, limits: Sequence[Limit]) -> dict[Limit, float | Exception]:
-        """Return the mean size of all chunks under a chunker with each limit, or what stands against the limit.
+        """Return the mean size of all chunks under a chunker with each limit, or why the limit is not possible.
 
-        A file that cannot be cut is left out; where none can be, that is a CutError. Only sizes stay in the store.
+        A file that cannot be cut is skipped; if none can be, that is a CutError. Only sizes are kept in the store.
         """
         refused: dict[Limit, Exception] = {}
         kept: dict[Limit, Packs] = {}
@@ -116,7 +116,7 @@ class Sample:
         self, work: Callable[[_Block], Mapping[Limit, _FileSizes]], new: Sequence[int]
     ) -> dict[Limit, _FileSizes]:
         """Return the sizes of some files for each limit, or the error of the first file that has one."""
-        # Not before there is something to measure: in most runs every size is in the store.
+        # Imported only when there is something to measure: in most runs every size is in the store.
         self._open.enter_context(sharing(self._session, self._executor, self._session.config.datasets))
         parts = even_blocks([self._bytes[number] for number in new])
         blocks = {_Block(tuple(self._places[number] for number in new[part.start : part.stop])): part for part in parts}
@@ -163,7 +163,7 @@ class Sample:
 def _measured(
     session: Session, spec: str, unit: SizeUnit, limits: Sequence[Limit], block: _Block
 ) -> dict[Limit, _FileSizes]:
-    """Return the sizes of each file of a block under every limit; what a limit raises is its own answer."""
+    """Return the sizes of each file of a block under every limit; an exception from a limit is that limit's result."""
     chunkers = {limit: _limited(session.chunker(spec), limit) for limit in limits}
     made: dict[Limit, _FileSizes] = {limit: [] for limit in limits}
     for place in block.places:
@@ -189,7 +189,7 @@ def _limited(chunker: Chunker, limit: Limit) -> Chunker:
 
 
 def _inputs(chunker: Chunker, unit: SizeUnit) -> dict[str, Any]:
-    """Return what decides the sizes of a file's chunks, beside the file."""
+    """Return what determines the sizes of a file's chunks, apart from the file."""
     return {
         "chunker": plugin_inputs(chunker),
         "unit": unit,

@@ -1,6 +1,6 @@
-"""The words of one file's chunks: they depend on the file, its cuts and what is hidden in it, and are kept as long.
+"""The words of one file's chunks, cached by the file, its cuts and what is hidden in it.
 
-Whichever chunker made the cuts: a file that several leave whole is counted once.
+The chunker does not matter: a file that several chunkers leave whole is counted once.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from indexing.word_names import WordNames
 
 _SECONDS, _COUNT = struct.Struct("<d"), struct.Struct("<q")
 _KEPT = 128 * 2**20
-"""Bytes of what was counted last that stay at hand: counting and searching ask for the same files."""
+"""Bytes of recent counts held in memory: counting and searching use the same files."""
 
 
 class CountedPart(NamedTuple):
-    """The words of what some files add to a search space, and what counting them took when it was done."""
+    """The words that some files add to a search space, and the cost of counting them when that was done."""
 
     asked: AskedWords
     seconds: float
@@ -37,7 +37,7 @@ class CountedPart(NamedTuple):
 
 @dataclass(frozen=True)
 class FileWords:
-    """Counts the words of chunks; files that were counted before, in any run, are not read."""
+    """Counts the words of chunks; files counted before, in any run, are not read."""
 
     packs: Packs
     _counter: WordCounter = field(default_factory=WordCounter)
@@ -45,7 +45,7 @@ class FileWords:
     _lately: dict[bytes, CountedPart] = field(default_factory=dict)
 
     def counted(self, loaded: LoadedDataset, chunks: ChunkTable, part: SpacePart, words: Sequence[str]) -> CountedPart:
-        """Return what the part's chunks hold of these words."""
+        """Return how often the part's chunks contain these words."""
         names = _names(loaded, chunks, part)
         name = hashlib.sha256(b"".join(names) + "\n".join(words).encode("utf-8", "surrogatepass")).digest()
         found = self._lately.get(name)
@@ -55,7 +55,7 @@ class FileWords:
         return found
 
     def uncounted(self, loaded: LoadedDataset, chunks: ChunkTable, part: SpacePart) -> int:
-        """Return the bytes of the files whose words are yet to be counted."""
+        """Return the bytes of the files whose words have not been counted."""
         there = self.packs.holds(_names(loaded, chunks, part))
         return sum(loaded.files[part.files[place]].size for place in np.flatnonzero(~there).tolist())
 
@@ -94,9 +94,9 @@ def _edges(chunks: ChunkTable, part: SpacePart) -> list[int]:
 
 
 def _names(loaded: LoadedDataset, chunks: ChunkTable, part: SpacePart) -> list[bytes]:
-    """Return what decides the words of each of the part's files: its content, cuts, headers and what is hidden in it.
+    """Return what determines the words of each of the part's files: its content, cuts, headers and hidden text.
 
-    They are found once for a table, which is counted and searched.
+    Computed once per table, which is both counted and searched.
     """
     made = chunks.shown.setdefault((loaded.hidden, "words"), np.full(len(chunks.files), None))
     own = made[part.files.start : part.files.stop]

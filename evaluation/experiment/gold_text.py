@@ -1,4 +1,4 @@
-"""The gold of every query as bytes of the corpus: the same whoever cut it, and whatever searched it."""
+"""The gold of every query as bytes of the corpus, independent of chunker and retriever."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ground_truth.types import Dataset
 def gold_text(
     dataset: Dataset, file_index: Mapping[tuple[str, str], int], lines: Mapping[FileKey, FileLines]
 ) -> dict[str, list[TextSpan]]:
-    """Return each query's gold, and that of each of its alternative answers, as half-open bytes without overlap.
+    """Return each query's gold, and that of each of its alternative answers, as half-open byte ranges without overlap.
 
     The n-th answer of a query that has several is under ``answer_key(query_id, n)``.
     """
@@ -30,12 +30,12 @@ def gold_text(
 
 
 def answer_key(query_id: str, number: int) -> str:
-    """Return the key of one of several answers in what `gold_text` returns."""
+    """Return the key of one of several answers in the result of `gold_text`."""
     return f"{query_id}\x1f{number}"
 
 
 def _merged(spans: Iterable[TextSpan]) -> list[TextSpan]:
-    """Return the spans without overlap; regions that only touch stay apart."""
+    """Return the spans merged where they overlap; regions that only touch stay separate."""
     merged: list[TextSpan] = []
     for span in sorted(spans):
         if merged and merged[-1].file == span.file and span.start < merged[-1].end:

@@ -1,7 +1,7 @@
-"""What is hidden of a corpus, file after file on one axis, and how many units of its file lie before each hidden range.
+"""The hidden ranges of a corpus on one axis of files, and the units of the file before each range.
 
-How many units a chunk hides follows from that and from the units before the chunk's own edges, which its table knows:
-no file is read for it once its ranges were measured, in this run or in an earlier one.
+Together with the units before the chunk's own edges, which the chunk table has, these give the hidden units of a
+chunk: no file is read for that once its ranges were measured, in this run or an earlier one.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from evaluation.experiment.loaded_dataset import LoadedDataset
 
 _FILES_AT_ONCE = 1_000
-"""Files whose tokens are in memory together."""
+"""Files whose tokens are in memory at the same time."""
 
 
 @dataclass(frozen=True)
 class HiddenEdges:
-    """The hidden ranges of all files of a dataset, in the order of its files."""
+    """The hidden ranges of all files of a dataset, in file order."""
 
     loaded: LoadedDataset
     files: np.ndarray
-    """Places of the files in which something is hidden, ascending."""
+    """Indices of the files with hidden text, ascending."""
     counts: np.ndarray
-    """Ranges of each of them."""
+    """Number of ranges in each of them."""
     ranges: np.ndarray
-    """A row for each range: its first byte, and the one after its last."""
+    """One row per range: its first byte, and the one after its last."""
     _units: dict[SizeUnit, np.ndarray] = field(default_factory=dict)
 
     def units_before(self, unit: SizeUnit, files: np.ndarray) -> np.ndarray:
-        """Return the units before both edges of each range, at least for these places of `files`; others may be -1."""
+        """Return the units before both edges of each range, at least for these indices of `files`; others may be -1."""
         made = self._units.setdefault(unit, np.full(self.ranges.shape, -1, dtype=np.int64))
         firsts = np.cumsum(self.counts) - self.counts
         new = files[made[firsts[files], 0] < 0]
@@ -51,7 +51,7 @@ class HiddenEdges:
         return made
 
     def _measured(self, unit: SizeUnit, files: Sequence[int]) -> Iterator[bytes]:
-        """Yield the units before the edges of each file's ranges, from earlier runs or counted now."""
+        """Yield the units before the edges of each file's ranges, from the cache or counted now."""
         loaded, kept = self.loaded, self.loaded.tokens
         known = [loaded.files[place] for place in self.files[files].tolist()]
         ranges = [loaded.hidden_ranges(each.file) for each in known]

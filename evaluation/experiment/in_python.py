@@ -1,4 +1,4 @@
-"""An experiment from Python: plug-in objects wherever the command line has specs."""
+"""An experiment from Python: plug-in objects wherever the command line takes specs."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def run_objects(
 
 
 def check_local(objects: Iterable[Spelled], engine: str) -> None:
-    """Raise where other processes would have to make an object that only this one has."""
+    """Raise if other processes would need an object that exists only in this one."""
     local = next((each.only_here for each in objects if each.only_here), "")
     if local and engine != "serial":
         raise UsageError(f"engine={engine!r} cannot be used: {local}, or use engine='serial'")
 
 
 def axis_of(registry: Registry[Any], items: Iterable[Any]) -> Axis:
-    """Return the specs of these specs and objects, and the objects; a single one is a list of one."""
+    """Return the specs of these specs and objects, and the objects; a single one counts as a list of one."""
     listed = [items] if isinstance(items, str) or not isinstance(items, Iterable) else list(items)
     found = [item if isinstance(item, str) else registry.spell(item) for item in listed]
     specs = tuple(item if isinstance(item, str) else item.spec for item in found)
@@ -78,13 +78,13 @@ def axis_of(registry: Registry[Any], items: Iterable[Any]) -> Axis:
 
 
 def datasets_of(source: object, annotations: str | Path | None) -> Axis:
-    """Return the dataset that a folder, several folders, a spec or an object stands for; nothing for nothing."""
+    """Return the dataset for a folder, several folders, a spec or an object; none for None."""
     if source is None:
         if annotations is not None:
             raise UsageError("annotations need the folder they are about: compare(folder, annotations=file)")
         return Axis((), ())
     if isinstance(source, (list, tuple)) and annotations is None and all(map(_is_folder, source)):
-        source = ";".join(map(str, source))  # one dataset of several repositories, as the command makes it
+        source = ";".join(map(str, source))  # one dataset of several repositories, as the command does
         return Axis((f"mined:root={source}",), ())
     found = [_dataset(each, annotations) for each in (source if isinstance(source, (list, tuple)) else [source])]
     return Axis(tuple(each.spec for each in found), tuple(each for each in found if each.plugin is not None))
@@ -94,8 +94,8 @@ def _is_folder(source: object) -> bool:
     return isinstance(source, (str, Path)) and Path(source).is_dir()
 
 
-def _dataset(source: Any, annotations: str | Path | None) -> Spelled:  # noqa: ANN401 - whatever the caller has
-    """Return the spec of one source, with its loader where that is an object."""
+def _dataset(source: Any, annotations: str | Path | None) -> Spelled:  # noqa: ANN401 - whatever the caller passes
+    """Return the spec of one source, with its loader if it is an object."""
     if isinstance(source, Dataset):
         only_here = f"the dataset {source.name!r} is an object of this process: give its loader"
         return Spelled(source.name, InMemory(dataset=source), only_here)

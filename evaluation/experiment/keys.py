@@ -1,4 +1,4 @@
-"""What decides each stage's output; a stage's key is a hash of it, and of nothing else."""
+"""What determines each stage's output; a stage's key is a hash of exactly that."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from indexing.types import Encoder, Retriever
 
 
 def chunk_key(dataset: LoadedDataset, chunker: Chunker) -> StageKey:
-    """Return what decides the chunks."""
+    """Return what determines the chunks."""
     inputs = {
         "corpus": dataset.corpus,
         "chunker": plugin_inputs(chunker),
@@ -31,7 +31,7 @@ def chunk_key(dataset: LoadedDataset, chunker: Chunker) -> StageKey:
 
 
 def file_chunks_inputs(chunker: Chunker) -> dict[str, Any]:
-    """Return what decides the chunks of a file and their ids, beside the file."""
+    """Return what determines the chunks of a file and their ids, apart from the file."""
     return {
         "chunker": plugin_inputs(chunker),
         "versions": cutting_versions(),
@@ -40,18 +40,18 @@ def file_chunks_inputs(chunker: Chunker) -> dict[str, Any]:
 
 
 def file_tokens_inputs() -> dict[str, Any]:
-    """Return what decides where the tokens of a file begin, beside the file."""
+    """Return what determines the token offsets of a file, apart from the file."""
     return {"versions": {"tiktoken": package_version("tiktoken")}, "code": code_of("chunkers.sizes")}
 
 
 def file_words_inputs() -> dict[str, Any]:
-    """Return what decides the words of a file's chunks, beside the file and the chunks."""
+    """Return what determines the words of a file's chunks, apart from the file and the chunks."""
     texts = ("evaluation.experiment.chunk_table", "ground_truth.hidden")
     return {"code": [code_of(name) for name in ("indexing.word_columns", *texts)]}
 
 
 def words_key(dataset: LoadedDataset, chunks: StageKey) -> StageKey:
-    """Return what decides the frequencies of the words that are asked for."""
+    """Return what determines the document frequencies of the query words."""
     inputs = {
         "chunks": chunks.digest,
         "queries": dataset.queries,
@@ -62,12 +62,12 @@ def words_key(dataset: LoadedDataset, chunks: StageKey) -> StageKey:
 
 
 def part_key(ranking: StageKey, files: range) -> StageKey:
-    """Return what decides what is found in some files of a corpus."""
+    """Return what determines the search results in some files of a corpus."""
     return StageKey("search", {"ranking": ranking.digest, "files": [files.start, files.stop]})
 
 
 def cutting_versions() -> dict[str, str]:
-    """Return the versions of the packages that decide where files are cut and how large chunks are."""
+    """Return the versions of the packages that affect where files are cut and how large chunks are."""
     return {name: package_version(name) for name in ("tree-sitter", "tiktoken")} | {"grammars": GRAMMAR_PACK}
 
 
@@ -80,7 +80,7 @@ def retrieve_key(
     depth: int,
     budgets: Mapping[SizeUnit, int],
 ) -> StageKey:
-    """Return what decides the rankings; the embedder matters only to a retriever that uses vectors."""
+    """Return what determines the rankings; the embedder matters only to a retriever that uses vectors."""
     inputs = {
         "chunks": chunks.digest,
         "queries": dataset.queries,
@@ -98,7 +98,7 @@ def retrieve_key(
 def levels_key(
     config: ExperimentConfig, measures: Sequence[Measure], dataset: LoadedDataset, chunks: StageKey
 ) -> StageKey:
-    """Return what decides the scores of a random and of a perfect ranking."""
+    """Return what determines the scores of a random and of a perfect ranking."""
     inputs = {
         "chunks": chunks.digest,
         "queries": dataset.queries,
@@ -116,7 +116,7 @@ def levels_key(
 def score_key(
     config: ExperimentConfig, measures: Sequence[Measure], dataset: LoadedDataset, ranking: StageKey, encoder: Encoder
 ) -> StageKey:
-    """Return what decides the scores."""
+    """Return what determines the scores."""
     inputs = {
         "ranking": ranking.digest,
         "annotations": dataset.annotations,
@@ -131,7 +131,7 @@ def score_key(
 
 
 def _codes(measures: Sequence[Measure]) -> dict[str, str]:
-    """Return measure → hash of its code; a level's is that of its measure too."""
+    """Return measure → hash of its code; a level uses that of its measure too."""
     return {
         each.name: "".join(plugin_inputs(part)["code"] for part in (each, *each.parts))
         for each in sorted(measures, key=lambda each: each.name)
@@ -139,7 +139,7 @@ def _codes(measures: Sequence[Measure]) -> dict[str, str]:
 
 
 def _relevance_of(dataset: LoadedDataset) -> dict[str, object]:
-    """Return what decides relevance beside the annotations: expected answers, and the dataset's own function."""
+    """Return what determines relevance apart from the annotations: expected answers, and the dataset's own function."""
     own = dataset.dataset.relevance
     source = inspect.getsourcefile(own) if own is not None else None
     return {

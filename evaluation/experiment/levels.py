@@ -1,4 +1,4 @@
-"""What a random and what a perfect ranking of the same chunks would score: the same for every retriever."""
+"""Scores of a random and of a perfect ranking of the same chunks: the same for every retriever."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ def save_levels(levels: Levels, folder: Path) -> None:
 
 
 def load_levels(folder: Path) -> Levels:
-    """Read what `save_levels` wrote."""
+    """Read levels written by `save_levels`."""
     return Levels(**json.loads((folder / "levels.json").read_text("utf-8")))

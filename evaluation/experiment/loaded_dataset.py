@@ -1,4 +1,4 @@
-"""A dataset in memory, and the fingerprints that name it."""
+"""A dataset in memory, and the fingerprints that identify it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ground_truth.types import Dataset, DatasetLoader
 
 _NO_STARTS = np.zeros(0, dtype=np.int64)
 _RULERS_KEPT = 2_000
-"""Files whose tokens stay counted, and whose hidden lines stay known."""
+"""Files whose token counts and hidden lines are cached."""
 
 
 class KnownFile(NamedTuple):
@@ -44,9 +44,9 @@ class KnownFile(NamedTuple):
 
     file: CorpusFile
     key: bytes
-    """Of its path, language and content."""
+    """Hash of path, language and content."""
     size: int
-    """In bytes."""
+    """Size in bytes."""
 
 
 @dataclass(frozen=True)
@@ -59,21 +59,21 @@ class LoadedDataset:
     queries: str
     annotations: str
     hidden: str = ""
-    """Empty where nothing is hidden."""
+    """Empty if nothing is hidden."""
     known: tuple[KnownFile, ...] | None = None
-    """Every file, by repository and path; None where that is yet to be found out."""
+    """Every file, by repository and path; None while not yet known."""
     tokens: Packs | None = None
-    """Where the tokens of files begin, as far as that was found before."""
+    """Token offsets of files, as far as they are cached."""
 
     @functools.cached_property
     def files(self) -> tuple[KnownFile, ...]:
-        """Every file of the corpus, by repository and path: the order of every chunk table."""
+        """Every file of the corpus, by repository and path: the file order of every chunk table."""
         if self.known is not None:
             return self.known
         return tuple(_known(each.name, file) for each in _by_name(self.dataset) for file in facts_of(each))
 
     def sources(self, known: Sequence[KnownFile]) -> Iterator[SourceFile]:
-        """Yield some of the files in their order, read now; raise where one is not what it was."""
+        """Yield some of the files in order, read now; raise if one has changed."""
         for repo, group in itertools.groupby(known, key=lambda each: each.file.repo):
             wanted = list(group)
             found = read_many(self._repositories[repo], [each.file.path for each in wanted])
@@ -95,27 +95,27 @@ class LoadedDataset:
         return {each.file: each.key for each in self.files}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the fields, without what was read and counted."""
+        """Pickle the fields, without cached contents and counts."""
         return LoadedDataset, tuple(_plain(self))
 
     @property
     def fingerprint(self) -> str:
-        """The hash of all of it."""
+        """The hash of the whole dataset."""
         return _digest([self.corpus, self.queries, self.annotations, *([self.hidden] if self.hidden else [])])
 
     def read(self, file: CorpusFile) -> bytes:
-        """Return a file's bytes; what was read last is kept, up to a bound."""
+        """Return a file's bytes, with a bounded cache of recent reads."""
         return self._memory.read(file, self._read)
 
     def _read(self, file: CorpusFile) -> bytes:
         return self._same(file, self._repositories[file.repo].read(file.path)).data
 
     def ruler(self, file: CorpusFile, unit: SizeUnit) -> Ruler:
-        """Return a file's ruler; every chunker and every measure asks for tokens, and counting them takes a while."""
+        """Return a file's ruler, cached: every chunker and every measure asks for tokens, and counting is slow."""
         if unit != "tokens":
             return ruler(self.read(file), unit)
         found = self._rulers.pop(file, None) or self._counted(file)
-        self._rulers[file] = found  # last in the order, so last to go
+        self._rulers[file] = found  # now last in order, so evicted last
         while len(self._rulers) > _RULERS_KEPT:
             del self._rulers[next(iter(self._rulers))]
         return found
@@ -126,16 +126,16 @@ class LoadedDataset:
         return ruler_of(record) if record else ruler(self.read(file), "tokens")
 
     def visible(self, file: CorpusFile, start: int, end: int) -> bytes:
-        """Return the bytes of a span that an index may show."""
+        """Return the visible bytes of a span."""
         return visible_text(self.read(file), self.hidden_ranges(file), start, end)
 
     def visible_header(self, file: CorpusFile, header: str) -> str:
-        """Return what an index may show of a chunk's header, which may repeat lines of its file."""
+        """Return the visible part of a chunk's header, which may repeat lines of its file."""
         ranges = self.hidden_ranges(file)
         if not header or not len(ranges):
             return header
         lines = self._hidden_lines.pop(file, None) or HiddenLines(self.read(file), ranges)
-        self._hidden_lines[file] = lines  # last in the order, so last to go
+        self._hidden_lines[file] = lines  # now last in order, so evicted last
         while len(self._hidden_lines) > _RULERS_KEPT:
             del self._hidden_lines[next(iter(self._hidden_lines))]
         return lines.without(header)
@@ -146,7 +146,7 @@ class LoadedDataset:
 
     @functools.cached_property
     def hidden_edges(self) -> HiddenEdges:
-        """Where text is hidden in all files together."""
+        """The hidden ranges of all files together."""
         return hidden_edges(self)
 
     def hidden_starts(self, file: CorpusFile, unit: SizeUnit) -> np.ndarray:
@@ -161,7 +161,7 @@ class LoadedDataset:
 
     @functools.cached_property
     def gold_lines(self) -> dict[FileKey, FileLines]:
-        """The lines of the annotated files, without what is hidden: every chunker's cells ask for them."""
+        """The visible lines of the annotated files: the cells of every chunker need them."""
         found = annotated_lines(self.dataset, hidden=self._hidden_text)
         if gone := {(note.repo, note.path) for note in self.dataset.annotations} - found.keys():
             for known in self.files:
@@ -194,7 +194,7 @@ class LoadedDataset:
         return {repository.name: repository for repository in self.dataset.repositories}
 
     def record(self) -> DatasetRecord:
-        """Return what the results say of the dataset."""
+        """Return the dataset's entry in the results."""
         dataset = self.dataset
         skipped = Counter(skip.reason for repository in dataset.repositories for skip in repository.skipped)
         return DatasetRecord(
@@ -214,7 +214,7 @@ class LoadedDataset:
 def load_dataset(
     spec: str, loader: DatasetLoader, *, duplicates: str, limit: int | None, seed: int, tokens: Packs | None = None
 ) -> LoadedDataset:
-    """Load a dataset under a policy for identical files, with at most ``limit`` queries; it must have some."""
+    """Load a dataset under a policy for identical files, with at most ``limit`` queries and at least one."""
     dataset = draw_queries(_in_memory(apply_duplicates(load_from(loader, spec), duplicates)), limit, seed=seed)
     if not dataset.queries:
         raise UsageError(f"dataset {spec!r} has no queries")

@@ -1,4 +1,4 @@
-"""What a time was measured on."""
+"""The machine on which times were measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fair sizes in an experiment: each chunker's limit is chosen on the corpus at hand."""
+"""Size matching: each chunker's limit is chosen on the corpus at hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evaluation.experiment.store import StageKey
 
 
 class MatchedSize(NamedTuple):
-    """What was chosen for one chunker, and the mean size that it gives; or why nothing could be."""
+    """The limit chosen for one chunker and the resulting mean size; or why there is none."""
 
     spec: str
     mean: float
@@ -33,18 +33,18 @@ class MatchedSize(NamedTuple):
 
 @dataclass(frozen=True)
 class Matched:
-    """The session with the chosen limits written into its specs, and what was chosen."""
+    """The session with the chosen limits written into its specs, and the choices."""
 
     session: Session
     target: str = ""
-    """The mean size that was asked for, in words; empty where sizes are as given."""
+    """The target mean size, in words; empty if sizes are as given."""
     chosen: Sequence[MatchedSize] = ()
 
 
 def match_sizes(session: Session, executor: Executor | None = None) -> Matched:
-    """Choose every chunker's limit on the session's own corpus, where the config asks for it.
+    """Choose every chunker's limit on the session's own corpus, if the config asks for it.
 
-    A chunker that cannot be matched is left out with a reason; where none can, that is an error.
+    A chunker that cannot be matched is dropped with a reason; if none can, that is an error.
     """
     config = session.config
     if config.match_size is None:
@@ -87,7 +87,7 @@ def _match(session: Session, sample: Sample, spec: str, target: SizeLimit) -> Ma
             match = match_by(spec, session.chunker(spec), target, means_at=means_at)
             found = MatchedSize(_written(spec, match.field, match.chosen), match.mean)
         except CutError as error:
-            return MatchedSize(spec, 0.0, f"{spec} {error}")  # not kept: a later run tries again, as for its chunks
+            return MatchedSize(spec, 0.0, f"{spec} {error}")  # not cached: a later run tries again, as for its chunks
         except UsageError as error:
             found = MatchedSize(spec, 0.0, str(error))
         _save(session, key, found)

@@ -1,4 +1,4 @@
-"""Where the first cut of a line or token chunker falls is luck: its scores are averaged over several offsets."""
+"""Where the first cut of a line or token chunker falls is arbitrary: its scores are averaged over several offsets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.experiment.session import Session
 from evaluation.results.types import CellRecord, OffsetSpread
 
 Offsets = Mapping[str, tuple[str, ...]]
-"""Chunker as written → the same at each offset."""
+"""Chunker as written → its specs at each offset."""
 
 
 def offset_specs(session: Session) -> Offsets:
@@ -29,13 +29,13 @@ def offset_specs(session: Session) -> Offsets:
 
 
 def with_offsets(session: Session, offsets: Offsets) -> Session:
-    """Return the session whose chunkers stand at every offset."""
+    """Return the session with every chunker at every offset."""
     chunkers = tuple(spec for text in session.config.chunkers for spec in offsets.get(text, (text,)))
     return session.with_config(session.config.model_copy(update={"chunkers": chunkers}))
 
 
 def averaged(cells: list[CellRecord], offsets: Offsets) -> list[CellRecord]:
-    """Return one cell in place of those of all offsets: mean scores of each query, and the spread of the means."""
+    """Return one cell in place of those of all offsets: mean scores per query, and the spread of the means."""
     homes = {spec: text for text, specs in offsets.items() for spec in specs}
     groups: dict[tuple[str, ...], list[CellRecord]] = {}
     for cell in cells:

@@ -1,4 +1,4 @@
-"""Packs without the records that nobody asks for any longer."""
+"""Prunes unused records from packs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.experiment.store import Entry, Store
 
 
 class Pruned(NamedTuple):
-    """What has gone."""
+    """What was removed."""
 
     records: int
     bytes: int
@@ -23,7 +23,7 @@ NO_RECORDS = Pruned(0, 0)
 
 
 def prune_records(store: Store, *, unused_since: float) -> Pruned:
-    """Write the packs anew that hold records which nobody has used since; one that nobody used at all is left alone."""
+    """Rewrite the packs that hold records unused since then; a pack with no recently used record is left alone."""
     records = size = 0
     for stage, entry in _packs(store):
         try:
@@ -32,7 +32,7 @@ def prune_records(store: Store, *, unused_since: float) -> Pruned:
             pack = read_pack(entry.folder)
             days = days_used(entry.folder, len(pack.keys))
         except (OSError, ValueError):
-            continue  # damaged: whoever reads it drops it
+            continue  # damaged: its next reader drops it
         kept = np.flatnonzero(days >= unused_since // DAY).tolist()
         if len(kept) == len(pack.keys):
             continue

@@ -1,4 +1,4 @@
-"""When each record of a pack was last of use: a file beside those that the entry's checksums cover."""
+"""The day each record of a pack was last used: a file outside the entry's checksums."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import numpy as np
 
 DAY = 86_400
 _NAME = ".used"
-"""The store does not count names with a dot among an entry's files."""
+"""The store does not count dot names among an entry's files."""
 _DAYS = np.dtype("<u4")
 
 
 def days_used(folder: Path, count: int) -> np.ndarray:
-    """Return the day of each record, counted from 1970; one that was never used has the day of its writing.
+    """Return the last-used day of each record, counted from 1970; one that was never used has the day it was written.
 
-    Of an entry that another process has merged meanwhile, nothing is known: its records have today.
+    If another process has merged the entry meanwhile, nothing is known: its records get today.
     """
     try:
         days = np.fromfile(folder / _NAME, dtype=_DAYS)
     except OSError:
         days = np.zeros(count, dtype=_DAYS)
-    if len(days) != count:  # it is no pack's
+    if len(days) != count:  # not a pack
         days = np.zeros(count, dtype=_DAYS)
     try:
         written = int((folder / "manifest.json").stat().st_mtime // DAY)
@@ -35,13 +35,13 @@ def days_used(folder: Path, count: int) -> np.ndarray:
 
 
 def note_use(folder: Path, count: int, places: list[int]) -> None:
-    """Note that these records were of use today; where that cannot be written, they go earlier than they might."""
+    """Mark these records as used today; if that cannot be written, they may be pruned early."""
     today = int(time.time() // DAY)
     with contextlib.suppress(OSError, ValueError):
         if not (folder / _NAME).exists():
             write_days(folder, np.zeros(count, dtype=_DAYS))
         days = np.memmap(folder / _NAME, dtype=_DAYS, mode="r+", shape=(count,))
-        # Processes that find records of one pack at once write to their own places of one file.
+        # Processes that find records in one pack at the same time write to their own positions of one file.
         if (days[places] != today).any():
             days[places] = today
 

@@ -1,4 +1,4 @@
-"""Records of single files in the store: many to an entry, found by the content of their file."""
+"""Per-file records in the store: many per entry, found by the content of their file."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from evaluation.experiment.store import StageKey, Store
 
 _KEY = np.dtype(f"S{KEY_BYTES}")
 _SMALL = 1_000_000
-"""Bytes of records up to which entries are always made one: opening many takes longer than reading them."""
+"""Entries with records up to this many bytes are always merged: opening many takes longer than reading them."""
 
 _LARGEST = 128 * 2**20
-"""Bytes of records that are made one entry at a time: they are held in memory meanwhile."""
+"""Largest size in bytes of a merged entry: its records are held in memory while merging."""
 
 
 class Pack(NamedTuple):
-    """An entry of the store: sorted keys, and where the record of each ends."""
+    """An entry of the store: sorted keys, and the end offset of each record."""
 
     folder: Path
     keys: np.ndarray
@@ -36,29 +36,29 @@ class Pack(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of all records."""
+        """Total bytes of the records."""
         return int(self.ends[-1]) if len(self.ends) else 0
 
     @property
     def begins(self) -> np.ndarray:
-        """Where each record begins."""
+        """Start offset of each record."""
         return np.concatenate(([0], self.ends[:-1]))
 
     def record(self, place: int) -> bytes:
-        """Return the record at a place."""
+        """Return the record at an index."""
         return self.records[int(self.ends[place - 1]) if place else 0 : int(self.ends[place])]
 
 
 class Packs:
-    """The records that one kind of work has made of files, in this run and in earlier ones."""
+    """The records of one kind, made from files in this run and in earlier ones."""
 
     def __init__(
         self, store: Store, kind: str, inputs: Mapping[str, Any], *, entries: Sequence[str] | None = None
     ) -> None:
-        """Take what decides a record beside its file as ``inputs``; records under other inputs are never found.
+        """Open the records made under ``inputs``: everything that determines a record apart from its file.
 
-        ``entries`` names those that are looked into, so that parts of one work need not ask what the others have
-        written meanwhile; by default, all that are there at the first `find`.
+        Records made under other inputs are never found. ``entries`` names the entries to search, so that tasks of one
+        job need not look for what the others have written meanwhile; by default, all that exist at the first `find`.
         """
         self._store, self._kind, self._inputs, self._names = store, kind, inputs, entries
         told = json.dumps(inputs, sort_keys=True, default=str)
@@ -67,11 +67,11 @@ class Packs:
         self._touched: set[Path] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle where the records are; they are looked for anew."""
+        """Pickle only the location of the records; entries are reopened on load."""
         return Packs, (self._store, self._kind, self._inputs)
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return key → record of those that are there."""
+        """Return key → record for the keys that have one."""
         wanted = np.array(keys, dtype=_KEY)
         found: dict[bytes, bytes] = {}
         for pack in self._open():
@@ -90,7 +90,7 @@ class Packs:
         return found
 
     def holds(self, keys: Sequence[bytes]) -> np.ndarray:
-        """Return for each key whether there is a record; none of them counts as used."""
+        """Return for each key whether it has a record; this does not count as use."""
         wanted = np.array(keys, dtype=_KEY)
         found = np.zeros(len(wanted), dtype=bool)
         for pack in self._open():
@@ -100,13 +100,13 @@ class Packs:
         return found
 
     def reopen(self) -> None:
-        """Look into the entries, too, that others have written since the last look."""
+        """Also open the entries that others have written since the last look."""
         known = {pack.folder.name for pack in self._open()}
         new = [name for name in self._store.names(self._stage) if name not in known]
         self._packs = [*self._open(), *self._store.read_all(self._stage, read_pack, new)]
 
     def add(self, records: Mapping[bytes, bytes]) -> None:
-        """Keep these records as one entry, until they are merged."""
+        """Store these records as one entry, until they are merged."""
         if not records:
             return
         pack = self._put(records, lasting=False)
@@ -114,20 +114,21 @@ class Packs:
             self._packs.append(pack)
 
     def entries(self) -> tuple[str, ...]:
-        """Return the names of the entries that are there now."""
+        """Return the names of the current entries."""
         return tuple(self._store.names(self._stage))
 
     def merge(self) -> None:
-        """Make few entries of many: of the small ones, and of those that are no larger than the smaller ones together.
+        """Merge small entries, and entries no larger than the small ones together.
 
-        A kill on the way leaves some records twice, and another run that reads what is removed here works those again.
+        A kill midway leaves some records stored twice; another run that is reading a removed entry recomputes its
+        records.
         """
         packs = sorted(self._store.read_all(self._stage, read_pack), key=lambda pack: (pack.size, pack.folder))
         for group in _groups(packs):
             self.replace([(pack, range(len(pack.keys))) for pack in group])
 
     def replace(self, parts: Sequence[tuple[Pack, Iterable[int]]]) -> None:
-        """Put one entry in place of several, with the records at these places of each; without any, none."""
+        """Replace several entries by one, with the records at these indices of each; without any, by none."""
         records: dict[bytes, bytes] = {}
         days: dict[bytes, int] = {}
         for pack, places in parts:
@@ -140,7 +141,7 @@ class Packs:
         if made is not None:
             write_days(made.folder, np.array([days[key] for key in sorted(records)]))
         elif records:
-            return  # it has gone again: another process removed it
+            return  # gone again: another process removed it
         for pack, _ in parts:
             if made is None or pack.folder != made.folder:
                 self._store.remove(pack.folder)
@@ -161,7 +162,7 @@ class Packs:
 
 
 def _groups(packs: Sequence[Pack]) -> Iterator[list[Pack]]:
-    """Yield which entries, given by size, become one: several, and no more than are held in memory at a time."""
+    """Yield groups of entries, given by size, to merge: at least two, and no more than fit in memory together."""
     held = list(accumulate((pack.size for pack in packs), initial=0))
     joined = (n for n, pack in enumerate(packs) if pack.size <= min(max(_SMALL, held[n]), _LARGEST // 2))
     group: list[Pack] = []
@@ -175,12 +176,12 @@ def _groups(packs: Sequence[Pack]) -> Iterator[list[Pack]]:
 
 
 def file_key(source: SourceFile) -> bytes:
-    """Return what names a file in every pack: its path, language and content."""
+    """Return the key of a file in every pack: from its path, language and content."""
     return file_facts(source).key
 
 
 def is_pack(folder: Path) -> bool:
-    """Return whether an entry holds records of files."""
+    """Return whether an entry holds per-file records."""
     return (folder / "records.bin").is_file()
 
 
@@ -191,7 +192,7 @@ def _write(folder: Path, keys: Sequence[bytes], records: Sequence[bytes]) -> Non
 
 
 def read_pack(folder: Path) -> Pack:
-    """Return the pack of an entry; raise where it is none."""
+    """Read the pack of an entry; raise if it is not one."""
     keys, ends = (np.load(folder / name, allow_pickle=False) for name in ("keys.npy", "ends.npy"))
     with (folder / "records.bin").open("rb") as file:
         size = int(ends[-1]) if len(ends) else 0

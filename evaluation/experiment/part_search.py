@@ -27,12 +27,12 @@ from indexing.types import Encoder, Hit, QueryBatch, Retriever, SearchSpace
 _NO_KEYS = text_keys([])
 
 QUERIES_AT_ONCE = 1_000
-"""Of a search and of what is put together from its parts: fifty thousand at once would take several GB."""
+"""Queries searched, and joined, at a time: fifty thousand at once would take several GB."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """How rankings are made: by what, how deep, and up to which budgets they are kept."""
+    """How rankings are made: by which searches, to what depth, and up to which budgets they are kept."""
 
     retriever: Retriever
     encoder: Encoder
@@ -42,28 +42,28 @@ class Search:
 
     @property
     def searches(self) -> tuple[ExactSearch, ...]:
-        """The exact searches that the retriever is made of; none where it searches a whole space by itself."""
+        """The exact searches that the retriever consists of; none if it must search a whole space itself."""
         return self.retriever.searches if isinstance(self.retriever, Composed) else ()
 
     @property
     def reach(self) -> int:
-        """How deep each search goes."""
+        """The depth of each search."""
         return self.retriever.reach(self.depth) if isinstance(self.retriever, Composed) else self.depth
 
     def reads(self, what: str) -> bool:
-        """Return whether one of the searches looks at this of a search space."""
+        """Return whether one of the searches reads this part of a search space."""
         return any(search.reads == what for search in self.searches)
 
 
 class PartWords(NamedTuple):
-    """The words of a part of a search space, and what is known of those of the whole."""
+    """The words of a part of a search space, and the statistics of the whole."""
 
     counted: CountedPart
     frequencies: Frequencies
 
 
 def queries_of(loaded: LoadedDataset, space: str) -> list[int]:
-    """Return the places of the queries that are asked of a search space."""
+    """Return the indices of the queries of a search space."""
     everything = loaded.dataset.scope == "all"
     return [place for place, query in enumerate(loaded.dataset.queries) if everything or query.repo == space]
 
@@ -77,7 +77,7 @@ def search_part(
     words: Callable[[SpacePart], PartWords],
     most_seconds: float,
 ) -> SearchedPart:
-    """Return what was found; ``most_seconds`` are spent on asking single queries again for their time."""
+    """Return the search results; ``most_seconds`` is the time limit for repeating single queries to time them."""
     made = [
         _SpaceSearch(how, loaded, chunks, part, places).run(words, most_seconds=most_seconds)
         for part in parts
@@ -143,7 +143,7 @@ class _SpaceSearch:
     def _search_shard(
         self, space: SearchSpace, batch: QueryBatch, words: Callable[[SpacePart], PartWords]
     ) -> Callable[[QueryBatch], object]:
-        """Search this part of a space; return how to ask it for one query."""
+        """Search this part of a space; return a function that repeats one query."""
         how = self._how
         frequencies, counting = None, 0.0
         if how.reads("words"):
@@ -157,14 +157,14 @@ class _SpaceSearch:
         self.cost.index_seconds = counting + time.perf_counter() - began
         self.cost.retrieve_seconds = counting
         self.cost.index_bytes = sum(each.bytes for each in prepared)
-        rows = np.append(self.part.rows, -1).astype(np.int32)  # no hit stays no hit
+        rows = np.append(self.part.rows, -1).astype(np.int32)  # a missing hit stays missing
         for each in prepared:
             some = (each.find(queries, depth=how.reach) for queries in _groups(batch))
             self.found.append(_stacked([Found(rows[positions], scores) for positions, scores in some]))
         return lambda alone: [each.find(alone, depth=how.reach) for each in prepared]
 
     def _search_whole(self, space: SearchSpace, batch: QueryBatch) -> Callable[[QueryBatch], object] | None:
-        """Search a whole space by a retriever that can do nothing less; return how to ask for one query."""
+        """Search a whole space with a retriever that cannot be divided; return a function that repeats one query."""
         retriever, depth = self._how.retriever, self._how.depth
         prepare: Any = getattr(retriever, "prepare", None)
         began = time.perf_counter()
@@ -179,7 +179,7 @@ class _SpaceSearch:
 
 
 def _keys(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the key and the characters of each text, reading one at a time."""
+    """Return the key and the number of characters of each text, read one at a time."""
     lengths = np.zeros(len(texts), dtype=np.int64)
 
     def noted() -> Any:  # noqa: ANN401 - texts
@@ -191,7 +191,7 @@ def _keys(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _groups(batch: QueryBatch) -> Iterator[QueryBatch]:
-    """Yield some queries at a time, so that no table of all is made twice."""
+    """Yield groups of queries, so that the full result table is never duplicated."""
     for start in range(0, len(batch.texts), QUERIES_AT_ONCE):
         some = slice(start, start + QUERIES_AT_ONCE)
         yield QueryBatch(batch.texts[some], None if batch.vectors is None else batch.vectors[some])
@@ -208,7 +208,7 @@ def _as_table(runs: Sequence[Sequence[Hit]], rows: np.ndarray, *, depth: int) ->
 
 
 def _stacked(parts: Sequence[Found]) -> Found:
-    """Return what was found for several groups of queries, one under the other."""
+    """Return the results of several groups of queries, stacked."""
     if len(parts) == 1:
         return parts[0]
     shape = sum(len(part.positions) for part in parts), max((part.positions.shape[1] for part in parts), default=0)
@@ -257,5 +257,5 @@ def _diagnostics(retriever: Retriever) -> _Diagnose:
 
 
 def _nothing(space: SearchSpace, queries: QueryBatch, *, depth: int) -> dict[str, float]:  # noqa: ARG001 - as `diagnostics`
-    """Return nothing, for a retriever that measures nothing about itself."""
+    """Return no facts, for a retriever that measures nothing about itself."""
     return {}

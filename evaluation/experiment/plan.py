@@ -24,7 +24,7 @@ State = Literal["cached", "run", "fails"]
 
 @dataclass(frozen=True)
 class CellPlan:
-    """One cell: what each stage would do."""
+    """One cell, and what each of its stages would do."""
 
     cell: CellKey
     states: Mapping[str, State]
@@ -39,19 +39,19 @@ class Plan:
 
     cells: tuple[CellPlan, ...]
     texts: int
-    """Distinct texts that have no vector yet."""
+    """Distinct texts without a vector."""
     seconds: float | None
-    """How long it will take on one core at the speed of earlier runs; None where there was none to go by."""
+    """Estimated seconds on one core, at the speed of earlier runs; None where there are none."""
     probed: float | None = None
-    """How long embedding will take at the speed of a few texts that were embedded now; None where none were."""
+    """Estimated seconds of embedding, from a few texts embedded now; None if none were."""
 
 
 def make_plan(
     session: Session, executor: Executor | None = None, *, progress: Progress | None = None, probe: bool = False
 ) -> Plan:
-    """Return what would be done; files are chunked now where they are not yet, which is quick, so as to count texts.
+    """Return what would be done. Files not chunked yet are chunked now, which is quick, so that texts can be counted.
 
-    With ``probe``, embedders that run on this machine embed a few of the texts, so that there is a speed to go by.
+    With ``probe``, embedders that run on this machine embed a few of the texts to measure their speed.
     """
     plans = []
     missing: dict[tuple[str, str], set[bytes]] = {}
@@ -85,7 +85,7 @@ def _states(session: Session, cell: CellKey) -> dict[str, State]:
 
 
 def find_cells(cells: Sequence[CellKey], text: str) -> list[CellKey]:
-    """Return the cells that are the text, written as in the plan, or have it as one of their specs."""
+    """Return the cells whose label in the plan is the text, or that have it as one of their specs."""
     names = {" × ".join(cell): cell for cell in cells}
     found = [cell for name, cell in names.items() if text == name or text in cell]
     if not found:
@@ -94,7 +94,7 @@ def find_cells(cells: Sequence[CellKey], text: str) -> list[CellKey]:
 
 
 def explain(session: Session, cell: CellKey) -> Iterator[str]:
-    """Yield, for each stage that would run, what differs from the nearest result in the store."""
+    """Yield, for each stage that would run, how it differs from the nearest result in the store."""
     for stage, key in session.stage_keys(cell).items():
         if session.store.has(key):
             yield f"{stage}: cached"

@@ -1,4 +1,4 @@
-"""What a caller hears while an experiment runs."""
+"""Progress callbacks of a running experiment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _ignore(_phase: str, _count: int) -> None:
 
 @dataclass(frozen=True)
 class Progress:
-    """Two callbacks; both ignore progress unless the caller says otherwise."""
+    """Two callbacks; both ignore progress by default."""
 
     phase: Callable[[str, int], None] = _ignore
     """A phase begins, with this many units."""

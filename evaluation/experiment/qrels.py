@@ -1,4 +1,4 @@
-"""Qrels of a cell: what is relevant among the chunks of one chunker."""
+"""The qrels of a cell: which chunks of one chunker are relevant."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Row(NamedTuple):
 
 
 def qrels_of(rule: Rule, loaded: LoadedDataset, chunks: ChunkTable, *, mixed: bool = False) -> Judgements:
-    """Return the relevant chunks of each query; where lines decide, only files that hold gold are looked at."""
+    """Return the relevant chunks of each query; where lines decide, only files that hold gold are read."""
     dataset = loaded.dataset
 
     def lines() -> ChunkLines:

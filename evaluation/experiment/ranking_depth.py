@@ -16,14 +16,14 @@ LEAST = 100
 """Ranks that are always kept."""
 
 EVERYTHING = 10**12
-"""Tokens that no ranking has."""
+"""More tokens than any ranking has."""
 
 
 def largest_budgets(measures: Iterable[Measure], curve: Sequence[int]) -> dict[SizeUnit, int]:
     """Return, for each unit, the largest budget that a measure or the curve, which is in tokens, reads.
 
-    A measure that looks at more ranks than are kept anyway, or at all of them, has a budget that nothing spends: its
-    value must not depend on what other measures read.
+    A measure that reads more ranks than are always kept, or all of them, gets an unlimited budget: its value must not
+    depend on what other measures read.
     """
     largest: dict[SizeUnit, int] = {"tokens": max(curve, default=0)}
     for measure in measures:
@@ -35,7 +35,7 @@ def largest_budgets(measures: Iterable[Measure], curve: Sequence[int]) -> dict[S
 
 
 def _looks_beyond(measure: Measure) -> bool:
-    """Say whether the measure looks at ranks that need not be kept for any budget."""
+    """Return whether the measure reads ranks that need not be kept for any budget."""
     if measure.budget is not None or measure.direction == "none" or "chunks" in measure.needs:
         return False
     return measure.cutoff is None or measure.cutoff > LEAST
@@ -49,9 +49,9 @@ def kept_ranks(
     budgets: Mapping[SizeUnit, int],
     sizes: Mapping[SizeUnit, np.ndarray],
 ) -> Iterator[Sequence[Hit]]:
-    """Yield each query's ranking of some of the rows up to the first rank at which every budget is surely spent.
+    """Yield each query's ranking of some of the rows, up to the first rank at which every budget is surely spent.
 
-    Text that was read before is free, so the sum of sizes overstates what was read; it does so at most by the
+    Text that was already read is free, so the sum of sizes overstates what was read, but at most by a factor of the
     number of chunks that hold the same byte.
     """
     folds = _most_chunks_on_a_byte(chunks, rows)
@@ -61,7 +61,7 @@ def kept_ranks(
         for unit, budget in budgets.items():
             spent = np.cumsum(np.where(there, sizes[unit][group.positions], 0), axis=1)
             kept = np.maximum(kept, (spent < budget * folds).sum(axis=1) + 1)
-        # What no ranking keeps is cut off before hits are made of it.
+        # Drop what no ranking keeps before hits are built from it.
         wide = int(kept.max(initial=0))
         for hits, last in zip(
             Found(group.positions[:, :wide], group.scores[:, :wide]).hits(), kept.tolist(), strict=True
@@ -73,7 +73,7 @@ def _most_chunks_on_a_byte(chunks: ChunkTable, rows: np.ndarray) -> int:
     if not len(rows):
         return 1
     files = chunks.columns["file"][rows].astype(np.int64)
-    # One axis through all files: a file's number leads, an end counts before a start at the same byte.
+    # One axis through all files: the file number comes first, and an end counts before a start at the same byte.
     starts, ends = chunks.columns["start"][rows], chunks.columns["end"][rows]
     stride = int(ends.max()) + 1
     points = np.concatenate((files * stride + ends, files * stride + starts))

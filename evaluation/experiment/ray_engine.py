@@ -13,37 +13,37 @@ from chunkers.errors import MissingExtraError, UsageError
 from evaluation.experiment.executors import Outcome, attempt
 
 _RETRIES = 3
-"""Times that a task is given to another node after its own has died."""
+"""How often a task is retried on another node after its own has died."""
 _HERE = "local"
-"""Ray's word for a cluster of this process's own."""
+"""Ray's name for a cluster of this process's own."""
 _PATIENCE = 10.0
-"""Seconds in which a cluster that runs answers."""
+"""Seconds within which a running cluster answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ray:
-    """A Ray cluster; a task whose node dies is given to another."""
+    """A Ray cluster; a task whose node dies is moved to another."""
 
     address: str | None = None
     """`ray://host:port` of a running cluster; None joins the one that RAY_ADDRESS names or starts one here.
 
-    Never one that merely runs on this machine: it is another's, and may end at any moment.
+        Never a cluster that merely runs on this machine: it belongs to someone else and may end at any moment.
     """
     elsewhere: ClassVar[bool] = True
 
     def for_little(self) -> Ray:
-        """Return the cluster: the process that divides the work does none of it."""
+        """Return the cluster: the coordinating process does none of the work."""
         return self
 
     def close(self) -> None:
-        """Leave the cluster to its owner: Ray itself ends one that it started with this process."""
+        """Leave the cluster to its owner: Ray itself stops one that it started with this process."""
 
     def map(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield outcomes as they finish, one core per task."""
         if not tasks:
             return
         ray = self._ray()
-        # Left to itself, Ray gives short tasks to the node that asks as long as it keeps up, and the others wait.
+        # By default, Ray gives short tasks to the requesting node as long as it keeps up, and the others wait.
         remote = ray.remote(attempt).options(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")
         waiting = {remote.remote(work, task): task for task in tasks}
         while waiting:
@@ -74,7 +74,7 @@ class Ray:
                 try:
                     outcome = ray.get(done[0])
                 except ray.exceptions.RayError as error:
-                    # The actor and its node are gone: the others share its work.
+                    # The actor and its node are gone: the others take over its work.
                     if turn.lost < _RETRIES:
                         queue.append((turn.task, turn.lost + 1))
                     else:
@@ -94,7 +94,7 @@ class Ray:
         if ray.is_initialized():
             return ray
         address = self.address or os.environ.get("RAY_ADDRESS") or _HERE
-        # A running cluster has its dashboard or has none; only a cluster that starts here can be told.
+        # A running cluster's dashboard setting is fixed; only a cluster that starts here can be configured.
         here = {"include_dashboard": False} if address == _HERE else {}
         try:
             _knock(address)
@@ -107,14 +107,14 @@ class Ray:
 
 
 def _knock(address: str) -> None:
-    """Raise at once where nobody answers at that address; Ray itself tries for a quarter of an hour."""
+    """Raise at once if nothing answers at that address; Ray itself tries for a quarter of an hour."""
     host, colon, port = address.rpartition("://")[2].rpartition(":")
     if colon and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
 
 
 class _Turn(NamedTuple):
-    """A task that an actor is at, and how often it was lost before."""
+    """The task that an actor is working on, and how often it was lost before."""
 
     actor: Any
     task: Any
@@ -122,14 +122,14 @@ class _Turn(NamedTuple):
 
 
 class _Encoder:
-    """Lives as long as the phase; the model that the first task loads serves the next ones."""
+    """Lives as long as the phase; the model loaded by the first task serves the later ones."""
 
     def attempt(self, work: Callable[[Any], Any], task: Any) -> Outcome[Any, Any]:  # noqa: ANN401 - any task
         return attempt(work, task)
 
 
 def _actors(ray: Any) -> list[Any]:  # noqa: ANN401 - a module
-    """Return one actor for each node that is alive; one whose node dies fails instead of waiting for room elsewhere."""
+    """Return one actor for each live node; one whose node dies fails instead of waiting for room elsewhere."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     return [

@@ -1,4 +1,4 @@
-"""Cells whose rankings are read in another way than chunk by chunk: the same search, other text."""
+"""Cells whose rankings are read through a reader instead of chunk by chunk: the same search, other text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFAULT = "chunk"
 
 
 def make_readers(session: Session) -> dict[str, Reader]:
-    """Return the readers beside the default one; raise where one cannot be made, or cannot be combined."""
+    """Return the readers besides the default; raise if one cannot be created, or cannot be combined."""
     found = {spec: READERS.create(spec) for spec in session.config.readers if spec != DEFAULT}
     if found and session.config.offsets > 1:
         raise UsageError("readers and offsets cannot be combined: leave one of them out")
@@ -43,7 +43,7 @@ def read_record(session: Session, base: CellRecord, reader: Reader, *, key: Cell
     config = session.config
     loaded = session.dataset(key.dataset)
     made = span_record(key, loaded, run, measures=session.measures, budgets=config.budgets)
-    # Equal fingerprints would say that the cells read the same.
+    # Equal fingerprints would say that the cells read the same text.
     record = replace(
         made.record,
         chunks=replace(base.chunks, fingerprint=""),

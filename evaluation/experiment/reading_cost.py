@@ -23,9 +23,9 @@ class ReadingCost(NamedTuple):
 
 
 def reading_cost(scores: Mapping[str, np.ndarray], *, budgets: Sequence[int]) -> ReadingCost:
-    """Sum up the scores of `READING_MEASURES`; a query that gets there beyond the largest budget did not get there.
+    """Summarise the scores of `READING_MEASURES`; a query that gets there beyond the largest budget counts as never.
 
-    Rankings are kept as far as the largest budget: without the bound a number would depend on what else was measured.
+    Rankings are kept up to the largest budget: without the bound, a number would depend on what else was measured.
     """
     return ReadingCost(*(_summary(measure, scores[measure.name], max(budgets)) for measure in READING_MEASURES))
 

@@ -1,4 +1,4 @@
-"""Finished cells and their queries, as the results hold them."""
+"""Finished cells and their queries, as the results store them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ HITS_SHOWN = 10
 
 
 class FinishedCell(NamedTuple):
-    """A cell's record, and where the texts of the results it shows are."""
+    """A cell's record, and where the texts of its displayed results are."""
 
     record: CellRecord
     shown: Mapping[str, ShownSpan] = MappingProxyType({})
-    """By the id of a chunk or place."""
+    """By chunk or place id."""
 
 
 def cell_record(session: Session, cell: CellKey) -> FinishedCell:
@@ -67,7 +67,7 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
 
 
 def _cost(session: Session, cell: CellKey, *, reading: ReadingCost) -> CostFacts:
-    """Return what the cell cost, with what is read and what the user's price makes of its tokens."""
+    """Return the cell's cost, including reading cost and the price of its tokens where the user gave one."""
     chunks, cost = stages.chunk(session, cell.dataset, cell.chunker), stages.retrieve(session, cell).cost
     parts = (chunks.seconds, cost.embed_seconds, cost.index_seconds)
     known = [part for part in parts if part is not None]
@@ -102,7 +102,7 @@ def query_records(loaded: LoadedDataset) -> Iterator[QueryRecord]:
 
 
 def _most_gold(notes: Sequence[Annotation]) -> str | None:
-    """Return the language that holds most of the gold lines; of several, the one that is annotated first."""
+    """Return the language of most of the gold lines; on a tie, the one annotated first."""
     lines: Counter[str] = Counter()
     for note in notes:
         language = language_of(note.path)

@@ -1,4 +1,4 @@
-"""Where the rows of a search space are from, looked up when a retriever asks."""
+"""The origin of the rows of a search space, looked up when a retriever asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs an experiment to its end: chunk, embed, retrieve and score what is not in the store, then put it together."""
+"""Runs an experiment to its end: chunks, embeds, retrieves and scores what is not in the store, then combines it."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ from indexing.readers.types import Reader
 
 T = TypeVar("T")
 Overwrite = Literal["always", "only-missing", "only-cache"]
-"""What to do with results that are in the store: make all again, only those that are missing, or none."""
+"""What to do about the store: recompute all results, only missing ones, or none."""
 
 
 _FEW_ASKED = 2_000
-"""Queries that are scored in a few seconds, over all cells and their levels."""
+"""Queries that take a few seconds to score, over all cells and their levels."""
 
 
 class ExperimentShard(NamedTuple):
-    """One part of an experiment whose cells are dealt out to several runs."""
+    """One shard of an experiment whose cells are divided among several runs."""
 
     number: int
     of: int
 
     def __str__(self) -> str:
-        """Write it as the user does."""
+        """Return it as the user writes it."""
         return f"{self.number}/{self.of}"
 
     @classmethod
     def parse(cls, text: str) -> ExperimentShard:
-        """Read 2/3: the second of three."""
+        """Parse 2/3: the second of three."""
         number, _, of = text.partition("/")
         if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
             raise UsageError(f"{text!r} is not a shard: write 1/3, 2/3 or 3/3")
@@ -66,7 +66,7 @@ def run_experiment(
     overwrite: Overwrite = "only-missing",
     shard: ExperimentShard | None = None,
 ) -> Results:
-    """Return the results of every cell; a cell that failed is there with its reason."""
+    """Return the results of every cell; a failed cell carries its reason."""
     progress = progress or Progress()
     config = session.config
     try:
@@ -122,13 +122,13 @@ def _finished(session: Session, cell: CellKey, failure: str) -> FinishedCell:
 
 
 def _read(session: Session, base: CellRecord, reader: Reader, *, key: CellKey) -> FinishedCell:
-    """Return the cell of a ranking under a reader; where the reader or a measure fails, it is there with the reason."""
+    """Return the cell of a ranking under a reader; if the reader or a measure fails, the cell carries the reason."""
     outcome = attempt(lambda cell: read_record(session, base, reader, key=cell), key)
     return outcome.value or FinishedCell(CellRecord(key, "failed", outcome.error))
 
 
 def _prepare(session: Session, cells: Sequence[CellKey], overwrite: Overwrite) -> dict[CellKey, str]:
-    """Empty the store of these cells, or refuse those that are not in it, where the user asked for that."""
+    """Remove these cells from the store, or raise for missing ones, if the user asked for that."""
     store = session.store
     store.sweep()
     if overwrite == "always":
@@ -155,7 +155,7 @@ def make_chunks(
 def make_scores(
     session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress, *, levels: bool = False
 ) -> dict[CellKey, str]:
-    """Fill the store with every cell's scores, and if asked with its levels; return the reason of each that failed."""
+    """Fill the store with every cell's scores, and optionally its levels; return the reason of each that failed."""
     todo = [cell for cell in cells if not session.store.has(session.score_key(cell))]
     with sharing(session, executor, [cell.dataset for cell in todo]):
         failed = make_chunks(session, todo, executor, progress)
@@ -170,7 +170,7 @@ def make_scores(
             progress.phase("score", len(todo))
         if open_:
             progress.phase("levels", len(open_))
-        # Together: where there are few cells, their levels keep the other cores busy.
+        # Both at once: where there are few cells, their levels keep the other cores busy.
         broken: dict[tuple[str, ...], str] = {}
         asked = sum(len(session.dataset(task[0]).dataset.queries) for task in (*todo, *open_))
         doers = executor if blocks or asked > _FEW_ASKED else executor.for_little()
@@ -184,7 +184,7 @@ def make_scores(
 def _embed(
     session: Session, todo: Sequence[CellKey], executor: Executor, progress: Progress, failed: dict[CellKey, str]
 ) -> dict[tuple[str, str, str], float]:
-    """Embed what searches need; return the seconds of each corpus, and note in ``failed`` who must do without."""
+    """Embed what searches need; return the seconds of each corpus, and add cells without vectors to ``failed``."""
     has = session.store.has
 
     corpora = dict.fromkeys(
@@ -205,7 +205,7 @@ def _embed(
 def make_parts(
     session: Session, todo: Sequence[CellKey], executor: Executor, progress: Progress, failed: dict[CellKey, str]
 ) -> dict[CellKey, list[stages.SearchBlock]]:
-    """Search cells in blocks where there are several and others can do it; return the blocks, and note who failed."""
+    """Search cells in blocks, if there are several and workers are available; return the blocks, record failures."""
     cells: dict[CellKey, list[stages.SearchBlock]] = {}
     for cell in todo if executor.elsewhere else ():
         if session.store.has(session.retrieve_key(cell)) or (
@@ -229,12 +229,12 @@ def make_parts(
 
 
 def _search_block(session: Session, block: stages.SearchBlock) -> None:
-    """Leave what was found in the store, where the cell's scores are made of it."""
+    """Store the search results, from which the cell's scores are computed."""
     stages.search_block(session, block)
 
 
 def _count(session: Session, cells: Sequence[CellKey], executor: Executor, progress: Progress) -> dict[CellKey, str]:
-    """Count the words that searches need; return the reason of each cell that must do without."""
+    """Count the words that searches need; return the reason of each cell without them."""
     pairs = dict.fromkeys(cell[:2] for cell in cells if stages.reads_words(session, cell))
     fresh = [pair for pair in pairs if not session.store.has(session.words_key(*pair))]
     blocks = {pair: stages.word_blocks(session, *pair) for pair in fresh}
@@ -250,7 +250,7 @@ def _count(session: Session, cells: Sequence[CellKey], executor: Executor, progr
         else:
             made[outcome.task] = outcome.value
     if fresh:
-        session.file_words.packs.merge()  # every worker opens what all of them have counted
+        session.file_words.packs.merge()  # every worker opens what all of them counted
     for pair in fresh:
         if pair not in broken:
             stages.save_counted(session, *pair, [made.pop(block) for block in blocks[pair]])
@@ -264,7 +264,7 @@ def _uses_vectors(session: Session, cell: CellKey) -> bool:
 def _chunk(
     session: Session, pairs: Sequence[tuple[str, str]], executor: Executor, progress: Progress
 ) -> dict[tuple[str, str], str]:
-    """Make the chunk tables, in blocks of files that all chunkers of a dataset share; return why some could not be."""
+    """Build the chunk tables, in blocks of files shared by all chunkers of a dataset; return why any failed."""
     chunkers: dict[str, tuple[str, ...]] = {}
     for dataset, chunker in pairs:
         chunkers[dataset] = (*chunkers.get(dataset, ()), chunker)
@@ -302,7 +302,7 @@ def _score_or_levels(
     blocks: Mapping[CellKey, Sequence[stages.SearchBlock]],
     task: tuple[str, ...],
 ) -> None:
-    """Score a cell, or find what chance and perfection reach on a dataset under a chunker."""
+    """Score a cell, or compute the chance and ceiling levels of a dataset under a chunker."""
     if isinstance(task, CellKey):
         embedded = spent.get(task[:3], 0.0) if _uses_vectors(session, task) else 0.0
         stages.score(session, task, embedded=embedded, blocks=blocks.get(task, ()))

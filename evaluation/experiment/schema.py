@@ -1,4 +1,4 @@
-"""The JSON Schema of experiment files, for editors: made from the model that reads them."""
+"""The JSON Schema of experiment files, for editors, generated from the model that reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From rankings to per-query scores, and what a reader needs beside them."""
+"""From rankings to per-query scores and what is reported beside them."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Scoring:
     measures: Sequence[Measure]
     rule: Rule
     insist: bool
-    """Whether relevance may be of a kind that does not compare chunkers."""
+    """Whether kinds of relevance that do not compare chunkers are allowed."""
     budgets: Sequence[int]
     """Points of the recall curve, in tokens."""
     depth: int
-    """Results that were searched per query."""
+    """Results searched per query."""
     embed: Callable[[Sequence[str]], np.ndarray]
     """Texts of chunks → their vectors."""
 
@@ -125,7 +125,7 @@ def save_scored(scored: Scored, folder: Path) -> None:
 
 
 def load_scored(folder: Path) -> Scored:
-    """Read what `save_scored` wrote."""
+    """Read scores written by `save_scored`."""
     import pyarrow.parquet as pq
 
     table = pq.ParquetFile(folder / "scores.parquet").read()

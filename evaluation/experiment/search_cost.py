@@ -1,4 +1,4 @@
-"""What the indexes of a cell cost: measured while its rankings are made, and kept with them."""
+"""The cost of a cell's indexes, measured while its rankings are made and stored with them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from chunkers.sizes import ruler
 
 MOST_TIMED = 100
-"""Queries of a cell that are asked once more, each by itself, for their time."""
+"""Queries of a cell that are repeated one at a time for timing."""
 MOST_SECONDS = 5.0
-"""Spent on that; a slow search is timed on fewer queries, and how many is reported."""
+"""Time limit for that; a slow search is timed on fewer queries, and the number is reported."""
 
 
 def timed_queries(count: int) -> range:
-    """Return which of so many queries are timed."""
+    """Return the indices of the timed queries, given their total number."""
     return range(0, count, -(-count // MOST_TIMED) or 1)
 
 
 def time_alone(ask: Callable[[int], object], places: Iterable[int], *, most_seconds: float) -> dict[int, float]:
-    """Ask queries one at a time, as a user does, after all of them were asked together; query → seconds."""
+    """Repeat queries one at a time, as a user would, after all were searched together; query → seconds."""
     spent: dict[int, float] = {}
     for place in places:
         if sum(spent.values()) > most_seconds:

@@ -1,4 +1,4 @@
-"""What was found in some files of a corpus, before it is joined to what was found in the others."""
+"""Search results of some files of a corpus, before they are joined with those of the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ARRAYS = ("queries", "rows", "keys", "characters")
 
 
 class Asked(NamedTuple):
-    """The queries of one search space, as a slice of the table of what was found."""
+    """The queries of one search space, as a slice of the result table."""
 
     space: str
     start: int
@@ -30,13 +30,13 @@ class PartCost:
     embed_seconds: float = 0.0
     retrieve_seconds: float = 0.0
     index_seconds: float | None = 0.0
-    """None where the retriever prepares no index."""
+    """None if the retriever builds no index."""
     index_bytes: int = 0
     """Of vectors and of whole indexes; words are counted once for all parts."""
     query_seconds: dict[int, float] = field(default_factory=dict)
-    """Query → seconds of asking this part for it alone."""
+    """Query → seconds of searching this part for it alone."""
     texts_read: int = 0
-    """By a model with a window: texts, those beyond it, their tokens and the tokens beyond."""
+    """For a model with a window: texts read, texts beyond it, their tokens and the tokens beyond it."""
     texts_beyond: int = 0
     tokens_read: int = 0
     tokens_beyond: int = 0
@@ -45,21 +45,21 @@ class PartCost:
 
 @dataclass(frozen=True)
 class SearchedPart:
-    """What each search of a retriever has found in some files."""
+    """The results of each search of a retriever in some files."""
 
     asked: Sequence[Asked]
     queries: np.ndarray
-    """Places of the queries in the dataset, one for each row of what was found."""
+    """Index of the query in the dataset, one per result row."""
     found: Sequence[Found]
-    """One for each search; positions are rows of the chunk table."""
+    """One per search; positions are rows of the chunk table."""
     rows: np.ndarray
-    """Rows of the chunk table that were embedded, ascending; the key and the characters of each text."""
+    """Rows of the chunk table that were embedded, ascending; the key and the number of characters of each text."""
     keys: np.ndarray
     characters: np.ndarray
     cost: PartCost
 
     def of(self, space: str) -> list[Found] | None:
-        """Return what each search has found in a space; None where the files have nothing of it."""
+        """Return the results of each search in a space; None if the files are not part of it."""
         for each in self.asked:
             if each.space == space:
                 return [found.at(slice(each.start, each.stop)) for found in self.found]
@@ -67,7 +67,7 @@ class SearchedPart:
 
 
 def save_part(part: SearchedPart, folder: Path) -> None:
-    """Write the part as arrays, and its cost beside them."""
+    """Write the part as arrays, with its cost beside them."""
     arrays: Mapping[str, np.ndarray] = {name: getattr(part, name) for name in _ARRAYS}
     for number, found in enumerate(part.found):
         arrays = {**arrays, f"positions{number}": found.positions.astype(np.int32), f"scores{number}": found.scores}
@@ -78,7 +78,7 @@ def save_part(part: SearchedPart, folder: Path) -> None:
 
 
 def load_part(folder: Path) -> SearchedPart:
-    """Read what `save_part` wrote; arrays stay on the disk until they are looked at."""
+    """Read a part written by `save_part`; arrays stay on disk until accessed."""
     told: Any = json.loads((folder / "part.json").read_text("utf-8"))
     seconds = {int(place): value for place, value in told["cost"].pop("query_seconds").items()}
     found = [
@@ -97,6 +97,6 @@ def _mapped(folder: Path, name: str) -> np.ndarray:
     file = folder / f"{name}.npy"
     try:
         found: np.ndarray = np.load(file, mmap_mode="r", allow_pickle=False)
-    except ValueError:  # an array of nothing cannot be mapped
+    except ValueError:  # an empty array cannot be mapped
         found = np.load(file, allow_pickle=False)
     return found

@@ -1,4 +1,4 @@
-"""From what was found in the parts of a corpus to every query's ranking, and rankings as files."""
+"""Joins the search results of the parts of a corpus into every query's ranking, and stores rankings as files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Ranking = Mapping[str, Sequence[Hit]]
 
 
 class Retrieved(NamedTuple):
-    """Every query's ranking, what the search says of itself, the seconds of embedding and searching, and its cost."""
+    """Every query's ranking, the search's own facts, the seconds of embedding and searching, and the cost."""
 
     ranking: Ranking
     facts: SearchFacts
@@ -47,9 +47,9 @@ def join_searched(
     *,
     words: Mapping[str, int],
 ) -> Retrieved:
-    """Rank the chunks for every query of the dataset from what was found in all parts of its search space.
+    """Rank the chunks for every query of the dataset from the results of all parts of its search space.
 
-    ``words`` has the bytes of each space's postings, where words are searched.
+    ``words`` has the bytes of each space's postings, if words are searched.
     """
     began = time.perf_counter()
     dataset = loaded.dataset
@@ -85,7 +85,7 @@ def join_searched(
 
 
 class _Join:
-    """Puts together what was found in the parts of a search space."""
+    """Joins the results of the parts of a search space."""
 
     def __init__(self, how: Search, loaded: LoadedDataset, chunks: ChunkTable, parts: Sequence[SearchedPart]) -> None:
         self._how, self._loaded, self._chunks, self._parts = how, loaded, chunks, parts
@@ -94,7 +94,7 @@ class _Join:
         self._spent = 0.0
 
     def ranked(self, space: str, asked: Sequence[int]) -> Iterator[Found]:
-        """Yield what was found for some queries at a time; positions are rows of the chunk table."""
+        """Yield the results of some queries at a time; positions are rows of the chunk table."""
         found = [each for part in self._parts if (each := part.of(space)) is not None]
         batch = self._batch(asked)
         for start in range(0, len(asked), QUERIES_AT_ONCE):
@@ -105,7 +105,7 @@ class _Join:
             yield self._combined(some_found, some_asked, self._vectors_of) if found else nothing
 
     def timed(self, space: str, asked: Sequence[int]) -> dict[int, float]:
-        """Return query → seconds of asking every part of a space for it alone, joining that, and embedding it."""
+        """Return query → seconds of embedding it, searching every part of a space for it alone, and joining."""
         own = [part for part in self._parts if part.of(space) is not None]
         everywhere = [place for place in asked if own and all(place in part.cost.query_seconds for part in own)]
         batch, at = self._batch(asked), {place: number for number, place in enumerate(asked)}
@@ -119,7 +119,8 @@ class _Join:
 
         remembered = _remembering(self._vectors_of)
         if self._how.retriever.uses_vectors:
-            # An index has its vectors at hand: looking them up is no part of a query's time, nor is loading the model.
+            # An index holds its vectors in memory: neither looking them up nor loading the model is part of a query's
+            # time.
             ask(everywhere, remembered)
         if encoder is not None and everywhere:
             encoder.encode([batch.texts[at[everywhere[0]]]], kind="query")
@@ -134,7 +135,7 @@ class _Join:
         return {place: last + sum(part.cost.query_seconds[place] for part in own) for place, last in spent.items()}
 
     def _combined(self, parts: Sequence[Sequence[Found]], batch: QueryBatch, vectors_of: VectorsOf) -> Found:
-        """Return rankings from what each search has found in each part."""
+        """Return rankings from the results of each search in each part."""
         how, retriever = self._how, self._how.retriever
         if not isinstance(retriever, Composed) or not how.searches:
             return parts[0][0]  # the whole space was searched at once
@@ -161,7 +162,7 @@ class _Join:
 
 
 def _remembering(vectors_of: VectorsOf) -> VectorsOf:
-    """Return the same look-up, which answers from memory what is part of an earlier question."""
+    """Return the same look-up with a memory of earlier results."""
     known: list[tuple[np.ndarray, Vectors]] = []
 
     def look_up(rows: np.ndarray) -> Vectors:
@@ -177,14 +178,14 @@ def _remembering(vectors_of: VectorsOf) -> VectorsOf:
 
 
 def query_embedding_timed(how: Search) -> bool:
-    """Return whether embedding a query is part of its time."""
+    """Return whether embedding a query is included in its time."""
     return how.retriever.uses_vectors and getattr(how.encoder, "local", False) is True
 
 
 def _cost_facts(
     how: Search, loaded: LoadedDataset, chunks: ChunkTable, parts: Sequence[SearchedPart], cost: PartCost
 ) -> CostFacts:
-    """Return the cost of all spaces together; a text that several of them hold is embedded once."""
+    """Return the cost of all spaces together; a text that occurs in several is embedded once."""
     keys, first = np.unique(np.concatenate([text_keys([]), *(part.keys for part in parts)]), return_index=True)
     tokens = characters = 0
     seconds: float | None = 0.0
@@ -211,14 +212,14 @@ def _cost_facts(
 
 
 def _truncated(cost: PartCost) -> Truncation | None:
-    """Return the share of chunks and of tokens that the model cannot see; None where no model reads them."""
+    """Return the share of chunks and of tokens that the model cannot see; None if no model reads them."""
     if not cost.texts_read:
         return None
     return Truncation(cost.texts_beyond / cost.texts_read, cost.tokens_beyond / max(cost.tokens_read, 1))
 
 
 def save_retrieved(made: Retrieved, folder: Path) -> None:
-    """Write the rankings as two Parquet files, and the facts beside them."""
+    """Write the rankings as two Parquet files, with the facts beside them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -235,7 +236,7 @@ def save_retrieved(made: Retrieved, folder: Path) -> None:
 
 
 def load_retrieved(folder: Path) -> Retrieved:
-    """Read what `save_retrieved` wrote."""
+    """Read rankings written by `save_retrieved`."""
     import pyarrow.parquet as pq
 
     queries = pq.ParquetFile(folder / "queries.parquet").read().to_pydict()

@@ -1,4 +1,4 @@
-"""One run's resolved experiment: plug-in objects, datasets and stage keys, each made once and kept for the run."""
+"""One run's resolved experiment: plug-in objects, datasets and stage keys, each created once and kept for the run."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ _TABLES_KEPT = 4
 class Session:
     """What the stages of one run share.
 
-    Nothing here outlives the run: a later run loads its datasets again. In a worker process a session is rebuilt from
-    its description, and stays until a session of another description arrives.
+    Nothing here outlives the run: a later run loads its datasets again. A worker process rebuilds the session from its
+    description and keeps it until a session with another description arrives.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Session:
         plugins: Mapping[str, object] | None = None,
         datasets: Mapping[str, LoadedDataset] | None = None,
     ) -> None:
-        """``plugins`` are objects by the spec that the config calls them; other specs are looked up by name."""
+        """``plugins`` are objects by the spec used in the config; other specs are looked up by name."""
         self.config, self.cache = config, cache
         self.store = Store(cache / "stages")
         self.embeddings = EmbeddingCache(cache / "embeddings")
@@ -80,9 +80,9 @@ class Session:
 
     @classmethod
     def resolve(cls, config: ExperimentConfig, cache: Path, *, plugins: Mapping[str, object] | None = None) -> Session:
-        """Return the session of an experiment; raise for any plug-in, measure or rule that cannot be made."""
+        """Resolve an experiment; raise for any plug-in, measure or rule that cannot be created."""
         given = dict(plugins or {})
-        # Those of one's own first: another measure may be written around them.
+        # The user's own first: other measures may wrap them.
         for measure in (each for each in given.values() if isinstance(each, Measure)):
             remember_measure(measure)
         measures = {name: _measure(given.get(name), name) for name in (*config.measures, config.headline)}
@@ -105,7 +105,7 @@ class Session:
     def with_config(
         self, config: ExperimentConfig, *, matched_size: str = "", left_out: Mapping[str, str] | None = None
     ) -> Session:
-        """Return a session of another config that shares what was made and loaded, here and from now on."""
+        """Return a session with another config that shares everything created and loaded, now and later."""
         other = Session(config, self.cache, plugins=self._given)
         other._datasets, other._made = self._datasets, self._made
         other._tables, other._packs, other._chunk_keys = self._tables, self._packs, self._chunk_keys
@@ -120,7 +120,7 @@ class Session:
         *,
         plugins: Mapping[str, object] | None = None,
     ) -> Session:
-        """Return a session of another config on a dataset that is at hand; other processes load it by its loader."""
+        """Return a session with another config on a dataset in memory; other processes load it by its loader."""
         given = {**self._given, loaded.spec: loader, **(plugins or {})}
         other = Session(config, self.cache, plugins=given, datasets={loaded.spec: loaded})
         other._made = self._made
@@ -145,11 +145,11 @@ class Session:
 
     @functools.cached_property
     def rule(self) -> Rule:
-        """When a chunk counts as relevant."""
+        """The rule by which a chunk counts as relevant."""
         return parse_rule(self.config.rule)
 
     def dataset(self, spec: str) -> LoadedDataset:
-        """Return a dataset, loaded at its first use."""
+        """Return a dataset, loaded on first use."""
         if spec not in self._datasets:
             config = self.config
             self._datasets[spec] = load_dataset(
@@ -192,37 +192,37 @@ class Session:
         return self._chunk_keys[dataset, chunker]
 
     def file_chunks(self, chunker: str) -> Packs:
-        """Return what the chunker has made of single files, whichever dataset they were in."""
+        """Return the chunker's cached per-file results, shared by all datasets."""
         name = ("chunked", chunker)
         if name not in self._packs:
             self._packs[name] = Packs(self.store, "chunked", keys.file_chunks_inputs(self.chunker(chunker)))
         return self._packs[name]
 
     def file_tokens(self) -> Packs:
-        """Return where the tokens of single files begin."""
+        """Return the cached token offsets of single files, shared by all datasets."""
         if ("tokens",) not in self._packs:
             self._packs["tokens",] = Packs(self.store, "tokens", keys.file_tokens_inputs())
         return self._packs["tokens",]
 
     @functools.cached_property
     def file_words(self) -> FileWords:
-        """The words of the chunks of single files, whichever dataset they were in."""
+        """The cached words of the chunks of single files, shared by all datasets."""
         return FileWords(Packs(self.store, "counted", keys.file_words_inputs()))
 
     def query_words(self, dataset: str) -> Mapping[str, tuple[str, ...]]:
-        """Return search space → the words that the dataset's queries ask of it."""
+        """Return search space → the words of its queries."""
         if dataset not in self._query_words:
             self._query_words[dataset] = query_words(self.dataset(dataset))
         return self._query_words[dataset]
 
     def words_key(self, dataset: str, chunker: str) -> StageKey:
-        """Return the key of the frequencies of the words that are asked for."""
+        """Return the key of the document frequencies of the query words."""
         return self._key(
             ("words", dataset, chunker), lambda: keys.words_key(self.dataset(dataset), self.chunk_key(dataset, chunker))
         )
 
     def retrieve_key(self, cell: CellKey) -> StageKey:
-        """Return the key of a cell's rankings; cells that differ only in an embedder that is not used share it."""
+        """Return the key of a cell's rankings; cells that differ only in an unused embedder share it."""
 
         def make() -> StageKey:
             retriever = self.retriever(cell.retriever)
@@ -248,7 +248,7 @@ class Session:
         return self._key(("score", *cell), make)
 
     def levels_key(self, dataset: str, chunker: str) -> StageKey:
-        """Return the key of what chance and perfection reach on a chunk table."""
+        """Return the key of the chance and ceiling levels of a chunk table."""
 
         def make() -> StageKey:
             chunks = self.chunk_key(dataset, chunker)
@@ -270,20 +270,20 @@ class Session:
         return self._keys[name]
 
     def kept_table(self, key: StageKey) -> ChunkTable | None:
-        """Return a chunk table that was used lately."""
+        """Return a recently used chunk table, if cached."""
         if key.digest in self._tables:
             self._tables.move_to_end(key.digest)
         return self._tables.get(key.digest)
 
     def keep_table(self, key: StageKey, table: ChunkTable) -> ChunkTable:
-        """Keep a chunk table for the next stage; the one that was used longest ago gives way."""
+        """Cache a chunk table for the next stage; the least recently used one is evicted."""
         self._tables[key.digest] = table
         while len(self._tables) > _TABLES_KEPT:
             self._tables.popitem(last=False)
         return table
 
     def __reduce__(self) -> tuple[Callable[[_Description], Session], tuple[_Description]]:
-        """Pickle the description: a worker loads what it needs, and refuses data that has changed since."""
+        """Pickle the description: a worker loads what it needs, and rejects data that has changed since."""
         seen = {spec: loaded.fingerprint for spec, loaded in self._datasets.items()}
         return _session_here, (_Description(self.config, self.cache, self._given, seen, dict(self.shared)),)
 
@@ -295,25 +295,25 @@ class _Description(NamedTuple):
     cache: Path
     plugins: Mapping[str, object]
     seen: Mapping[str, str]
-    """Dataset → its fingerprint where the run began."""
+    """Dataset → its fingerprint in the process that started the run."""
     shared: Mapping[str, SharedDataset]
 
     @property
     def digest(self) -> str:
-        """The same for two descriptions that a worker may answer from one session."""
+        """The same for two descriptions that one session of a worker can serve."""
         text = f"{self.config.model_dump_json()}\0{self.cache}\0{sorted(self.seen.items())}\0{sorted(self.plugins)}"
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 class _WorkerSession(Session):
-    """A session in a worker process: datasets must be what they were where the run began."""
+    """A session in a worker process: datasets must be the same as in the process that started the run."""
 
     def __init__(self, description: _Description) -> None:
         super().__init__(description.config, description.cache, plugins=description.plugins)
         self._seen, self.shared = description.seen, description.shared
 
     def dataset(self, spec: str) -> LoadedDataset:
-        """Return a dataset as the run saw it; raise where its files have changed since."""
+        """Return a dataset as the run saw it; raise if its files have changed since."""
         if spec not in self._datasets and spec in self.shared and (found := self.shared[spec].read()):
             self._datasets[spec] = found
         loaded = super().dataset(spec)
@@ -323,7 +323,7 @@ class _WorkerSession(Session):
 
 
 _here: dict[str, Session] = {}
-"""The session that this worker process serves, by the digest of its description; empty in the process of a run."""
+"""The session of this worker process, by the digest of its description; empty in the process that started the run."""
 
 
 def _session_here(description: _Description) -> Session:

@@ -1,4 +1,4 @@
-"""Datasets that a run has loaded, handed to its workers: none of them walks, mines and counts again."""
+"""Datasets loaded by a run and handed to its workers, which need not walk, mine and count again."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from evaluation.experiment.store import Store
 
 
 class SharedDataset(NamedTuple):
-    """A file that holds a loaded dataset while the run lasts, and the hash of what the run wrote there."""
+    """A file that holds a loaded dataset for the duration of the run, and the hash of its contents."""
 
     file: Path
     digest: str
 
     def read(self) -> LoadedDataset | None:
-        """Return the dataset, or None where this machine does not see the file that the run wrote."""
+        """Return the dataset, or None if this machine cannot see the file that the run wrote."""
         try:
             data = self.file.read_bytes()
         except OSError:
             return None
         if hashlib.sha256(data).hexdigest() != self.digest:
             return None
-        found = pickle.loads(data)  # noqa: S301 - the bytes that the run itself wrote: the hash came with the task
+        found = pickle.loads(data)  # noqa: S301 - written by this run: the hash came with the task
         return found if isinstance(found, LoadedDataset) else None
 
 
 class SharedDatasets(Mapping[str, SharedDataset]):
-    """Spec → file; the files are written when the first worker is to have them, which in a short run may be never."""
+    """Spec → file; files are written when the first worker needs them, which in a short run may be never."""
 
     def __init__(self, folder: Path, datasets: Iterable[LoadedDataset]) -> None:
         self._folder, self._datasets = folder, datasets
@@ -58,7 +58,7 @@ class SharedDatasets(Mapping[str, SharedDataset]):
 def shared_datasets(store: Store, datasets: Iterable[LoadedDataset]) -> Iterator[SharedDatasets]:
     """Keep the datasets in files of the cache until the block ends.
 
-    One that cannot be pickled (its relevance is a local function, say) is left out: workers load it themselves.
+    One that cannot be pickled (for example, its relevance is a local function) is left out: workers load it themselves.
     """
     folder = store.draft("dataset")
     try:

@@ -1,4 +1,4 @@
-"""What the workers of a run need not load again."""
+"""Shares loaded datasets with the workers of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.experiment.shared_datasets import SharedDatasets, shared_dataset
 
 @contextmanager
 def sharing(session: Session, executor: Executor, datasets: Iterable[str]) -> Iterator[None]:
-    """Let the workers of the block have the datasets that this process has loaded."""
+    """Share the datasets loaded in this process with the workers of the block."""
     if isinstance(session.shared, SharedDatasets) or not executor.elsewhere:
         yield
         return

@@ -1,4 +1,4 @@
-"""Whole files for reading: those that hold an answer or one of the best results, with every chunker's cuts."""
+"""Whole files for the report: those that hold an answer or one of the best results, with every chunker's cuts."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from evaluation.experiment.shown_texts import ShownSpan
 from evaluation.results.types import CellRecord, FilePlace, Lines, QueryRecord
 
 _BEST = 3
-"""Results of a query whose files are kept."""
+"""The files of this many top results of a query are kept."""
 _MOST_TEXT = 16_000_000
-"""Bytes of all files; gold comes first."""
+"""Limit on the bytes of all files; gold comes first."""
 
 
 class ShownFiles(NamedTuple):
-    """Where the files are and, for each chunker, the chunks that it made of them."""
+    """Where the files are and, for each chunker, its chunks in them."""
 
     files: dict[FilePlace, ShownSpan]
     cuts: dict[tuple[str, FilePlace], tuple[Lines, ...]]
 
 
 def shown_files(session: Session, cells: Sequence[CellRecord], queries: Sequence[QueryRecord]) -> ShownFiles:
-    """Return what the reports show of whole files."""
+    """Return the whole files that the reports show."""
     tables = {
         (cell.key.dataset, cell.key.chunker): stages.chunk(session, cell.key.dataset, cell.key.chunker)
         for cell in cells

@@ -1,4 +1,4 @@
-"""Texts that the results show, read by whoever does the work of a run."""
+"""Texts displayed in the results, read by the executor of the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.results.types import HiddenPart, ShownFile
 
 
 class ShownSpan(NamedTuple):
-    """Bytes of a file that are shown."""
+    """A byte range of a file that is shown."""
 
     dataset: str
     file: CorpusFile
@@ -25,7 +25,7 @@ class ShownSpan(NamedTuple):
 
 
 def read_shown(session: Session, executor: Executor, spans: Iterable[ShownSpan]) -> dict[ShownSpan, ShownFile]:
-    """Return the text of each span, and what of it no index shows; each file is read once."""
+    """Return the text of each span, and the parts of it that are hidden from indexes; each file is read once."""
     by_file: dict[tuple[str, CorpusFile], list[ShownSpan]] = {}
     for span in dict.fromkeys(spans):
         by_file.setdefault((span.dataset, span.file), []).append(span)
@@ -56,7 +56,7 @@ def _shown(loaded: LoadedDataset, span: ShownSpan) -> ShownFile:
 
 
 def hidden_parts(loaded: LoadedDataset, file: CorpusFile, start: int, end: int) -> tuple[HiddenPart, ...]:
-    """Return the characters of a shown text that no index shows."""
+    """Return the character ranges of a shown text that are hidden from indexes."""
     inside = [(max(low, start), min(high, end)) for low, high in loaded.hidden_ranges(file).tolist()]
     data = loaded.read(file)
     return tuple(

@@ -1,4 +1,4 @@
-"""The frequencies of the words that queries ask for, one set for each search space."""
+"""The document frequencies of the query words, one set for each search space."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from indexing.frequencies import Frequencies, total
 
 
 class SpaceWords(NamedTuple):
-    """What is known of the words of a search space."""
+    """Word statistics of a search space."""
 
     frequencies: Frequencies
-    """Of the words that are asked for."""
+    """Of the query words."""
     nbytes: int
-    """What the postings of all its words take."""
+    """Bytes of the postings of all its words."""
 
 
 def query_words(loaded: LoadedDataset) -> dict[str, tuple[str, ...]]:
-    """Return search space → the words that are asked of it."""
+    """Return search space → its query words."""
     found: dict[str, dict[str, None]] = {}
     for query in loaded.dataset.queries:
         space = found.setdefault("" if loaded.dataset.scope == "all" else query.repo, {})
@@ -36,7 +36,7 @@ def query_words(loaded: LoadedDataset) -> dict[str, tuple[str, ...]]:
 def join_words(
     parts: Sequence[Mapping[str, Frequencies]], words: Mapping[str, tuple[str, ...]]
 ) -> dict[str, SpaceWords]:
-    """Return what is known of each space from what its parts have counted."""
+    """Return the statistics of each space from the counts of its parts."""
     made = {}
     for space, asked in words.items():
         whole = total((part[space] for part in parts if space in part), asked)
@@ -54,12 +54,12 @@ def save_words(spaces: Mapping[str, SpaceWords], folder: Path) -> None:
 
 
 def load_words(folder: Path) -> dict[str, SpaceWords]:
-    """Read what `save_words` wrote."""
+    """Read frequencies written by `save_words`."""
     made = {}
     for space, (nbytes, texts, length, pairs, words, holding) in json.loads(
         (folder / "words.json").read_text("utf-8")
     ).items():
         counts = np.array(holding, dtype=np.int64)
-        # Of the words that nobody asks for only their size is kept.
+        # For words that are in no query, only the size is stored.
         made[space] = SpaceWords(Frequencies(tuple(words), counts, texts, length, pairs, np.zeros(0)), nbytes)
     return made

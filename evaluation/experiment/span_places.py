@@ -1,4 +1,4 @@
-"""Places that another tool named, found in the corpus: each becomes bytes of a file, or a reason why it cannot."""
+"""Places named by another tool, located in the corpus: each becomes bytes of a file, or the reason why it cannot."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ground_truth.types import Query
 
 
 class Place(NamedTuple):
-    """Bytes of a file that a run returned for a query, and what was shown above them."""
+    """A byte range of a file returned by a run for a query, and the header shown above it."""
 
     file: CorpusFile
     start: int
     end: int
     header: str
     header_tokens: int | None
-    """Where the header's text is not kept."""
+    """Set where the header's text is not stored."""
     score: float
 
 
@@ -46,12 +46,12 @@ class SpanRun:
 
     name: str
     places: Mapping[str, Sequence[Place]]
-    """query id → places, best first; a query that is missing has none."""
+    """query id → places, best first; a missing query has none."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     diagnostics: Mapping[str, float] = field(default_factory=dict)
-    """What there is to say of the run, as counts and seconds."""
+    """Facts about the run, as counts and seconds."""
     cost: CostFacts = field(default_factory=CostFacts)
-    """What the run took, where it was made here."""
+    """The cost of the run, if it was made here."""
 
 
 class _Layout(NamedTuple):
@@ -61,18 +61,18 @@ class _Layout(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """The number of lines; a line feed at the very end opens no further one."""
+        """The number of lines; a line feed at the very end starts no further one."""
         ended = len(self.newlines) > 0 and int(self.newlines[-1]) == self.size - 1
         return len(self.newlines) + (0 if ended or not self.size else 1)
 
     def to_bytes(self, first: int, last: int) -> tuple[int, int]:
-        """Return the half-open bytes of 1-based inclusive lines, with the line feed that ends the last."""
+        """Return the half-open byte range of 1-based inclusive lines, including the line feed that ends the last."""
         start = int(self.newlines[first - 2]) + 1 if first > 1 else 0
         return start, int(self.newlines[last - 1]) + 1 if last <= len(self.newlines) else self.size
 
 
 class PlaceFinder:
-    """Finds places in the corpus of one dataset; the lines of a file are counted once."""
+    """Locates places in the corpus of one dataset; the lines of a file are counted once."""
 
     def __init__(self, loaded: LoadedDataset, *, units: Iterable[SizeUnit] = ()) -> None:
         self._loaded = loaded
@@ -82,7 +82,7 @@ class PlaceFinder:
         self._layouts: dict[tuple[str, str], _Layout | None] = {}
 
     def find(self, row: PlaceRow, query: Query, *, score: float = 0.0) -> Place:
-        """Return the place as bytes; raise where it is not in the corpus, or not in what the query searches."""
+        """Return the place as a byte range; raise if it is not in the corpus, or not in the query's search space."""
         layout = self._layout(self._repo(row, query), row.file)
         start, end = _by_bytes(row, layout) if row.start_byte is not None else _by_lines(row, layout)
         if row.header is not None and row.header_tokens is not None:

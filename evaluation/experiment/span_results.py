@@ -44,7 +44,7 @@ DEFAULT = (
 )
 
 WINDOWS = "fixed-lines:lines=50"
-"""What a random ranking is of, where there are no chunks."""
+"""The units of a random ranking, where there are no chunks."""
 
 
 def span_measures(names: Sequence[str]) -> list[Measure]:
@@ -57,7 +57,7 @@ def span_measures(names: Sequence[str]) -> list[Measure]:
                 f"measure {measure.name!r} needs {missing}, which a span run does not have: choose one on text or "
                 "files, such as naurc@4000tok or file_recall@10"
             )
-        remember_measure(measure)  # one of one's own is known by its name from here on
+        remember_measure(measure)  # a user's own measure is known by its name from here on
     return measures
 
 
@@ -95,7 +95,7 @@ def score_span_files(
 
 
 def score_places(found: Sequence[Sequence[Any]], dataset: Dataset, measures: Sequence[Measure]) -> Results:
-    """Return the scores of what a function returned for each of the dataset's queries, in their order."""
+    """Return the scores of a function's results for each of the dataset's queries, in dataset order."""
     loaded = load_dataset(dataset.name, InMemory(dataset=dataset), duplicates="keep", limit=None, seed=0)
     finder = PlaceFinder(loaded, units=span_units(measures))
     places: dict[str, list[Place]] = {}
@@ -123,7 +123,7 @@ def score_runs(
     weight: Weight = "repository",
     test: TestName = "t",
 ) -> Results:
-    """Return the scores of runs that are in memory."""
+    """Return the scores of runs in memory."""
     given = {"datasets": (loaded.spec,), "measures": tuple(each.name for each in measures), "seed": seed}
     more = {"limit": limit, "weight": weight, "test": test, "headline": _headline(measures)}
     config = make_config({**given, **more})
@@ -145,5 +145,5 @@ def score_runs(
 
 
 def _headline(measures: Sequence[Measure]) -> str:
-    """Return the first measure that has a mean to compare by; the usual one where none has."""
+    """Return the first measure with a mean to compare by; the default one if there is none."""
     return next((each.name for each in measures if each.centre != "median"), DEFAULT[0])

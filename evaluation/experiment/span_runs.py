@@ -1,4 +1,4 @@
-"""Span runs of a file, checked as a whole against the dataset they are about."""
+"""Span runs in a file, validated as a whole against their dataset."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _NAME = re.compile(r"[^=\s]+\Z")
 
 
 class NamedFile(NamedTuple):
-    """A span run as the command line names it."""
+    """A span run as named on the command line."""
 
     name: str
-    """Empty where only the file was given: then its runs have their own names."""
+    """Empty if only the file was given: then its runs have their own names."""
     path: Path
 
     @classmethod
     def parse(cls, text: str) -> NamedFile:
-        """Read NAME=FILE, or FILE."""
+        """Parse NAME=FILE, or FILE."""
         name, mark, path = text.partition("=")
         if not mark or Path(text).exists():
             return cls("", Path(text))
@@ -41,8 +41,8 @@ class NamedFile(NamedTuple):
 def read_span_runs(file: NamedFile, loaded: LoadedDataset, *, units: Iterable[SizeUnit] = ()) -> list[SpanRun]:
     """Return the runs of a file, in order of appearance; raise with every problem, by file and row.
 
-    ``units`` are those of the measures to come.
-    Where the queries are a drawn part of the dataset, rows of the others are left out and counted.
+    ``units`` are the units of the measures to be computed.
+    If the queries are a sample of the dataset, rows of other queries are skipped and counted.
     """
     problems = RowProblems(file.path)
     reader = _Reader(loaded, problems, PlaceFinder(loaded, units=units))
@@ -65,7 +65,7 @@ def read_span_runs(file: NamedFile, loaded: LoadedDataset, *, units: Iterable[Si
 
 
 def _run_name(file: NamedFile, run: str, *, alone: bool) -> str:
-    """Return what a run is called: as the user says, else as its rows say, else as its file."""
+    """Return the name of a run: as given by the user, else by its rows, else by its file."""
     if not file.name or not run:
         return file.name or run or file.path.stem
     return file.name if alone else f"{file.name}/{run}"
@@ -77,7 +77,7 @@ class _Found(NamedTuple):
 
 
 class _Reader:
-    """Gathers the rows of a file by run and query."""
+    """Collects the rows of a file by run and query."""
 
     def __init__(self, loaded: LoadedDataset, problems: RowProblems, finder: PlaceFinder) -> None:
         self.runs: dict[str, dict[str, list[_Found]]] = {}
@@ -89,7 +89,7 @@ class _Reader:
         self._ranks: dict[tuple[str, str], dict[int | None, int]] = {}
 
     def add(self, numbered: NumberedRow) -> None:
-        """Take one row, or note what is wrong with it."""
+        """Add one row, or record what is wrong with it."""
         number, row = numbered
         if row.dataset and row.dataset != self._loaded.spec:
             self.other_datasets.add(row.dataset)

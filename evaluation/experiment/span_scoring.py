@@ -1,4 +1,4 @@
-"""Scores of span runs: text and file measures need places and gold, and nothing of chunks."""
+"""Scores of span runs: text and file measures need only places and gold, no chunks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SpanScores(NamedTuple):
 
 
 def scores_spans(measure: Measure) -> bool:
-    """Return whether a measure needs nothing but places and gold."""
+    """Return whether a measure needs only places and gold."""
     return measure.needs == {"text"}
 
 
@@ -87,7 +87,7 @@ class _FileRuler:
 
 
 class _SpanCases:
-    """Makes what the measures see of a run."""
+    """Builds the cases that the measures of a run score."""
 
     def __init__(self, loaded: LoadedDataset, run: SpanRun, units: Iterable[SizeUnit]) -> None:
         self._run, self._units = run, sorted(units)
@@ -95,7 +95,7 @@ class _SpanCases:
         for repo, path in sorted({(note.repo, note.path) for note in loaded.dataset.annotations} - files.keys()):
             source = next(each for each in loaded.dataset.repositories if each.name == repo).read(path)
             files[repo, path] = CorpusFile(repo, path, source.language if source else None)
-        # In the order of a chunk table's files, so that sums are made in the same order.
+        # In the file order of a chunk table, so that sums are computed in the same order.
         ordered = [files[name] for name in sorted(files)]
         self._index = {file[:2]: number for number, file in enumerate(ordered)}
         self._rulers = {unit: [_FileRuler(loaded, file, unit) for file in ordered] for unit in self._units}

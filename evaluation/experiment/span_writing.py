@@ -1,4 +1,4 @@
-"""What a comparison ranked, as a span run that scores the same to the last digit."""
+"""The rankings of a comparison as a span run that scores the same to the last digit."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def write_spans(session: Session, path: Path) -> int:
 
 
 def run_name(cell: CellKey) -> str:
-    """Return what a cell's rankings are called in a file: its chunker, embedder and retriever, or the tool's name."""
+    """Return the run name of a cell's rankings in a file: its chunker, embedder and retriever, or the tool's name."""
     return cell.chunker if cell.is_span_run else " · ".join(cell[1:])
 
 
 def cell_rows(session: Session, cell: CellKey) -> Iterator[dict[str, Any]]:
-    """Yield a cell's rankings, a row per place; bytes decide, and lines are there for the reader."""
+    """Yield a cell's rankings, one row per place; bytes are authoritative, lines are for human readers."""
     loaded, chunks = session.dataset(cell.dataset), stages.chunk(session, cell.dataset, cell.chunker)
     shared = _shared(session, cell)
     for query_id, hits in stages.retrieve(session, cell).ranking.items():
@@ -51,7 +51,7 @@ def cell_rows(session: Session, cell: CellKey) -> Iterator[dict[str, Any]]:
 
 
 def span_rows(session: Session, cell: CellKey, run: SpanRun) -> Iterator[dict[str, Any]]:
-    """Yield what a tool or another file ranked, a row per place."""
+    """Yield the rankings of a tool or another file, one row per place."""
     finder, shared = PlaceFinder(session.dataset(cell.dataset)), _shared(session, cell)
     for query_id, places in run.places.items():
         for rank, place in enumerate(places, start=1):
@@ -75,7 +75,7 @@ def _place(chunks: ChunkTable, row: int, loaded: LoadedDataset) -> dict[str, Any
 
 
 def _header(header: str) -> dict[str, Any]:
-    """Return the header, or its tokens where it holds bytes that are no text."""
+    """Return the header, or only its tokens if it holds bytes that are not text."""
     if not header:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Work over the files of a repository, spread over an executor and kept per file content."""
+"""Per-file work on a repository, spread over an executor and cached by file content."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from evaluation.experiment.packs import Packs
 from evaluation.experiment.store import Store
 
 _PORTIONS, _SMALLEST = 64, 100
-"""Tasks in which names are looked at, and files that one has at least."""
+"""The number of tasks that file names are divided into, and the smallest number of files in one."""
 _SPARE = 100
-"""Files that a repository is taken to have beside its own, so that a few new ones are few in a small one too."""
+"""Files added to a repository's own count, so that a few new ones count as few even in a small one."""
 
 
 class _Portion(NamedTuple):
-    """Some new files of a repository, and what is done with them."""
+    """Some new files of a repository, and the work to do on them."""
 
     files: Repository
     expected: tuple[FileFacts, ...]
@@ -45,13 +45,13 @@ def spread_work(store: Store, executor: Executor) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Spread:
-    """Has files looked at and worked on by an executor; what is little is done here where nobody is at work yet."""
+    """Has files read and worked on by an executor; small jobs are done here while no worker has been started."""
 
     store: Store
     executor: Executor
 
     def look(self, listed: Listed) -> list[FileFacts]:
-        """Return what is known of each file, read now: contents decide, so nothing of it is kept."""
+        """Return the facts of each file, read now: contents decide, so nothing of it is cached."""
         portions = listed.portions(_PORTIONS, least=_SMALLEST) if self.executor.elsewhere else []
         doers = self._doers(little=len(portions) < 2 or self._has_seen(listed.names()))
         if not doers.elsewhere:
@@ -64,7 +64,7 @@ class _Spread:
         return [file for number in sorted(found) for file in found[number]]
 
     def work(self, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
-        """Yield the files in their order; only those are read whose content no record is kept of."""
+        """Yield the results in file order; a file is read only if its content has no record."""
         files = facts_of(repository)
         keys = [file.key for file in files]
         kept = Packs(self.store, kind, _inputs(work))
@@ -80,11 +80,11 @@ class _Spread:
         return (WorkedFile(file, records[key]) for file, key in zip(files, keys, strict=True))
 
     def _doers(self, *, little: bool) -> Executor:
-        # Starting processes would take longer than doing a little here.
+        # Starting processes would take longer than doing a small job here.
         return self.executor.for_little() if little else self.executor
 
     def _has_seen(self, names: Sequence[str]) -> bool:
-        """Return whether most files of these names were there in an earlier run, and note those that were not."""
+        """Return whether most files of these names were there in an earlier run, and record those that were not."""
         seen = Packs(self.store, "seen", {})
         keys = [hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()[:KEY_BYTES] for name in names]
         new = set(keys) - seen.find(keys).keys()
@@ -99,7 +99,7 @@ def _look(portion: tuple[int, Listed]) -> list[FileFacts]:
 
 
 def _portions(repository: Repository, new: Sequence[FileFacts], kind: str, work: Work) -> list[_Portion]:
-    """Return new files in blocks, where the repository can be divided: a task names its files and carries none."""
+    """Return new files in blocks, if the repository can be divided: a task names its files and carries none."""
     only = getattr(repository, "only", None)
     blocks = even_blocks([file.size for file in new]) if only else [range(len(new))] if new else []
     parts = [tuple(new[block.start : block.stop]) for block in blocks]
@@ -107,7 +107,7 @@ def _portions(repository: Repository, new: Sequence[FileFacts], kind: str, work:
 
 
 def _do(store: Store, portion: _Portion) -> dict[bytes, bytes]:
-    """Return key → record of every file that is expected, and keep them."""
+    """Return key → record of every requested file, and store them."""
     wanted = {file.key: file.path for file in portion.expected}
     made: dict[bytes, bytes] = {}
     for source in portion.files.files():
@@ -123,8 +123,8 @@ def _do(store: Store, portion: _Portion) -> dict[bytes, bytes]:
     return made
 
 
-def _inputs(work: Any) -> dict[str, Any]:  # noqa: ANN401 - a function, or a partial of one over others
-    """Return what decides what the work makes of a file."""
+def _inputs(work: Any) -> dict[str, Any]:  # noqa: ANN401 - a function, or a partial of one
+    """Return what determines the result of the work on a file."""
     functions = (work.func, *work.args) if isinstance(work, functools.partial) else (work,)
     return {
         "work": [f"{each.__module__}.{each.__qualname__}" for each in functions],

@@ -1,4 +1,4 @@
-"""The stages of a cell: chunk, retrieve, score. Each looks in the store first and leaves its result there."""
+"""The stages of a cell: chunk, retrieve, score. Each checks the store first and leaves its result there."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from indexing.types import Vectors
 T = TypeVar("T")
 _PARTS, _SMALLEST_PART, _LARGEST_PART = 64, 512, 16_384
 _FEW_ROWS = 16 * ROWS_HERE.largest
-"""Chunks that one process searches by their words in a few seconds."""
+"""Chunks that one process searches by words in a few seconds."""
 
 
 def chunk(session: Session, dataset: str, chunker: str) -> ChunkTable:
-    """Return the chunk table: one that was used lately, from the store, or made now."""
+    """Return the chunk table: recently used, from the store, or built now."""
     key = session.chunk_key(dataset, chunker)
 
     def make() -> ChunkTable:
@@ -61,18 +61,18 @@ def chunk(session: Session, dataset: str, chunker: str) -> ChunkTable:
 
 
 class ChunkBlock(NamedTuple):
-    """Files of a dataset that one task cuts by several chunkers."""
+    """Files of a dataset that one task cuts with several chunkers."""
 
     dataset: str
     chunkers: tuple[str, ...]
     files: range
-    """In the order of the corpus."""
+    """In corpus order."""
 
 
 def chunk_blocks(
     session: Session, dataset: str, chunkers: tuple[str, ...], *, little: bool = False
 ) -> list[ChunkBlock]:
-    """Return the work of chunking a dataset, in blocks of about equal size; fewer where there is ``little`` to cut."""
+    """Return the work of chunking a dataset, in blocks of about equal size; fewer if there is ``little`` to cut."""
     sizes = [known.size for known in session.dataset(dataset).files]
     blocks = even_blocks(sizes, KNOWN_SOURCE if little else None)
     return [ChunkBlock(dataset, chunkers, files) for files in blocks]
@@ -86,7 +86,7 @@ def little_to_cut(session: Session, dataset: str, chunkers: Sequence[str]) -> bo
 
 
 def chunk_block(session: Session, block: ChunkBlock) -> dict[str, ChunkPart | str]:
-    """Return chunker → the chunks of these files, or what the user must correct; new ones are kept per file."""
+    """Return chunker → the chunks of these files, or the user error; new chunks are cached per file."""
     loaded = session.dataset(block.dataset)
     files = loaded.files[block.files.start : block.files.stop]
     cuts = {spec: BlockCuts(session.file_chunks(spec), files) for spec in block.chunkers}
@@ -113,7 +113,7 @@ def chunk_block(session: Session, block: ChunkBlock) -> dict[str, ChunkPart | st
 
 
 def join_blocks(parts: Sequence[ChunkPart | str]) -> ChunkTable:
-    """Return the table of all blocks in order; raise what a user must correct."""
+    """Return the table of all blocks in order; raise user errors."""
     for part in parts:
         if isinstance(part, str):
             raise UsageError(part)
@@ -121,19 +121,19 @@ def join_blocks(parts: Sequence[ChunkPart | str]) -> ChunkTable:
 
 
 def save_table(session: Session, dataset: str, chunker: str, table: ChunkTable) -> None:
-    """Put a chunk table that was made in blocks into the store."""
+    """Store a chunk table that was built in blocks."""
     key = session.chunk_key(dataset, chunker)
     session.store.put(key, lambda folder: save_chunks(table, folder))
     session.keep_table(key, table)
 
 
 class EmbeddingPart(NamedTuple):
-    """Texts that are embedded by one task: some chunks of a dataset, or its queries."""
+    """Texts embedded by one task: some chunks of a dataset, or its queries."""
 
     corpus: tuple[str, str, str]
     """Dataset, chunker, embedder."""
     rows: range | None
-    """Rows of the chunk table; None stands for the queries."""
+    """Rows of the chunk table; None for the queries."""
     texts: int
 
 
@@ -141,7 +141,7 @@ def embedding_parts(session: Session, dataset: str, chunker: str, embedder: str)
     """Return the work of embedding a corpus, in parts small enough to show progress and to spread over machines."""
     corpus = (dataset, chunker, embedder)
     chunks = len(chunk(session, dataset, chunker))
-    # Each part asks the cache once, which looks through all it holds: parts grow with the corpus, up to a bound.
+    # Each part queries the cache once, which scans the whole cache: parts grow with the corpus, up to a bound.
     size = min(max(chunks // _PARTS, _SMALLEST_PART), _LARGEST_PART)
     parts = [
         EmbeddingPart(corpus, range(start, stop), stop - start)
@@ -165,7 +165,7 @@ def embed(session: Session, part: EmbeddingPart) -> float:
 
 
 class WordBlock(NamedTuple):
-    """Files of a dataset of which one task counts the words, as one chunker cuts them."""
+    """Files of a dataset whose words one task counts, as one chunker cuts them."""
 
     dataset: str
     chunker: str
@@ -179,7 +179,7 @@ def word_blocks(session: Session, dataset: str, chunker: str) -> list[WordBlock]
 
 
 def count_block(session: Session, block: WordBlock) -> dict[str, Frequencies]:
-    """Return search space → how often these files hold the words that are asked of it; new counts are kept per file."""
+    """Return search space → how often these files contain its query words; new counts are cached per file."""
     loaded, chunks = session.dataset(block.dataset), chunk(session, block.dataset, block.chunker)
     asked = session.query_words(block.dataset)
     return {
@@ -190,10 +190,10 @@ def count_block(session: Session, block: WordBlock) -> dict[str, Frequencies]:
 
 
 def words(session: Session, dataset: str, chunker: str) -> Mapping[str, SpaceWords]:
-    """Return what is known of the words of each search space."""
+    """Return the word statistics of each search space."""
 
     def make() -> Mapping[str, SpaceWords]:
-        # The blocks that this process will search, so that their words are at hand then.
+        # The blocks that this process will search, so that their words are in memory by then.
         blocks = (WordBlock(dataset, chunker, files) for files in row_blocks(session, dataset, chunker, ROWS_HERE))
         counted = [count_block(session, block) for block in blocks]
         session.file_words.packs.merge()
@@ -204,7 +204,7 @@ def words(session: Session, dataset: str, chunker: str) -> Mapping[str, SpaceWor
 
 
 def save_counted(session: Session, dataset: str, chunker: str, counted: Sequence[Mapping[str, Frequencies]]) -> None:
-    """Put the frequencies of a corpus that was counted in blocks into the store."""
+    """Store the frequencies of a corpus that was counted in blocks."""
     made = join_words(counted, session.query_words(dataset))
     session.store.put(session.words_key(dataset, chunker), lambda folder: save_words(made, folder))
 
@@ -220,13 +220,13 @@ class SearchBlock(NamedTuple):
     cell: CellKey
     files: range
     of: int
-    """Blocks of the cell."""
+    """Number of blocks of the cell."""
 
 
 def search_blocks(session: Session, cell: CellKey, *, here: bool = False) -> list[SearchBlock]:
-    """Return the work of searching a cell, in blocks of about equal size; one where the retriever cannot be split.
+    """Return the work of searching a cell, in blocks of about equal size; one if the retriever cannot be split.
 
-    Those that this process searches by itself, ``here``, are larger.
+    Blocks that this process searches itself, ``here``, are larger.
     """
     if _search(session, cell).searches:
         blocks = row_blocks(session, cell.dataset, cell.chunker, ROWS_HERE if here else ROWS)
@@ -253,7 +253,7 @@ def row_blocks(session: Session, dataset: str, chunker: str, division: Division)
 
 
 def search_block(session: Session, block: SearchBlock) -> SearchedPart:
-    """Return what was found in these files; where they are one of several blocks, it is kept until they are joined."""
+    """Return the results in these files; one of several blocks is stored until they are joined."""
     cell = block.cell
     loaded, chunks = session.dataset(cell.dataset), chunk(session, cell.dataset, cell.chunker)
 
@@ -271,12 +271,12 @@ def search_block(session: Session, block: SearchBlock) -> SearchedPart:
         return make()
     key = part_key(session.retrieve_key(cell), block.files)
     made = _stored(session.store, key, make=make, save=save_part, load=load_part, lasting=False)
-    # What was written stays on the disk, so that all parts together take no memory.
+    # Results stay on disk, so that all parts together take no memory.
     return session.store.get(key, load_part) or made
 
 
 def retrieve(session: Session, cell: CellKey, *, blocks: Sequence[SearchBlock] = ()) -> Retrieved:
-    """Return every query's ranking; ``blocks`` are those in which a run has searched the cell already."""
+    """Return every query's ranking; ``blocks`` are those in which a run has already searched the cell."""
     key = session.retrieve_key(cell)
     found = session.store.get(key, load_retrieved)
     if found is not None:
@@ -289,7 +289,7 @@ def retrieve(session: Session, cell: CellKey, *, blocks: Sequence[SearchBlock] =
     made = join_searched(how, loaded, chunks, [search_block(session, block) for block in blocks], words=sizes)
     session.store.put(key, lambda folder: save_retrieved(made, folder))
     for block in blocks:
-        session.store.drop(part_key(key, block.files))  # what was found in parts is in the whole now
+        session.store.drop(part_key(key, block.files))  # the results of the parts are in the whole now
     return made
 
 
@@ -304,16 +304,16 @@ def _search(session: Session, cell: CellKey) -> Search:
 
 
 class CellScores(NamedTuple):
-    """A cell's scores, and the seconds of each stage when it was made."""
+    """A cell's scores, and the seconds of each stage when it was computed."""
 
     scored: Scored
     seconds: Mapping[str, float]
 
 
 def score(session: Session, cell: CellKey, *, embedded: float = 0.0, blocks: Sequence[SearchBlock] = ()) -> CellScores:
-    """Return the per-query scores and what stands beside them.
+    """Return the per-query scores and the facts beside them.
 
-    ``embedded`` are the seconds spent on vectors before, ``blocks`` those in which the cell was searched.
+    ``embedded`` are the seconds spent on embedding before, ``blocks`` those in which the cell was searched.
     """
 
     def make() -> CellScores:
@@ -331,7 +331,7 @@ def score(session: Session, cell: CellKey, *, embedded: float = 0.0, blocks: Seq
 
 
 def levels(session: Session, dataset: str, chunker: str) -> Levels:
-    """Return what chance and perfection reach on these chunks, whatever searches them."""
+    """Return the chance and ceiling levels of these chunks, whatever searches them."""
 
     def make() -> Levels:
         how = _scoring(session, session.config.embedders[0])

@@ -1,4 +1,4 @@
-"""Finished work by content key: an entry that is present is complete, and can be checked."""
+"""Finished work by content key: an entry that exists is complete, and can be verified."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ log = logging.getLogger(__name__)
 _MANIFEST = "manifest.json"
 _DRAFT = ".draft-"
 _LARGEST_MANIFEST = 64 * 2**20
-# Whatever is wrong with a file of the store ends in one of these; a bug in a stage would too, and is then a miss.
+# Anything wrong with a file of the store raises one of these; so would a bug in a stage, which then counts as a miss.
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, EOFError, BadZipFile,
                UsageError)  # fmt: skip
 _ABANDONED = 86_400
-"""Seconds after which a draft is nobody's."""
+"""Seconds after which a draft counts as abandoned."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageKey:
-    """What decides a stage's output; the hash of it names the entry."""
+    """What determines a stage's output; its hash names the entry."""
 
     stage: str
     inputs: Mapping[str, Any]
@@ -52,14 +52,14 @@ class StageKey:
 
 
 class Entry(NamedTuple):
-    """An entry and what decided it."""
+    """An entry and its key."""
 
     folder: Path
     inputs: Mapping[str, Any]
 
 
 class _Manifest(NamedTuple):
-    """What an entry says of itself."""
+    """An entry's description of itself."""
 
     stage: str
     inputs: Mapping[str, Any]
@@ -67,7 +67,7 @@ class _Manifest(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """The name of the entry that this is: of the inputs as they are written down, not as a field may claim."""
+        """The name this entry must have: computed from the stored inputs, not from what a field claims."""
         return StageKey(self.stage, self.inputs).digest
 
 
@@ -78,18 +78,18 @@ class Store:
     root: Path
 
     def folder(self, key: StageKey) -> Path:
-        """Return where the entry is or will be."""
+        """Return the folder of the entry, whether or not it exists."""
         return self.root / key.stage / key.digest
 
     def has(self, key: StageKey) -> bool:
-        """Return whether an entry is there that says it is this key's; its files are checked when it is read."""
+        """Return whether there is an entry whose manifest has this key; its files are verified when it is read."""
         try:
             return _read_manifest(self.folder(key)).digest == key.digest
         except _UNREADABLE:
             return False
 
     def get(self, key: StageKey, read: Callable[[Path], T]) -> T | None:
-        """Return what the entry holds, or None where it is absent, damaged or another key's; then it is dropped."""
+        """Return the content of the entry, or None if it is absent, damaged or has another key; then it is dropped."""
         folder = self.folder(key)
         try:
             if not (folder / _MANIFEST).is_file():
@@ -107,9 +107,9 @@ class Store:
         return sorted(path.parent.name for path in (self.root / stage).glob(f"[!.]*/{_MANIFEST}"))
 
     def read_all(self, stage: str, read: Callable[[Path], T], names: Iterable[str] | None = None) -> Iterator[T]:
-        """Yield what the entries of a stage hold, all or those of these names; what is damaged or foreign is dropped.
+        """Yield the contents of a stage's entries, all or those of these names; damaged or foreign ones are dropped.
 
-        None of them counts as used: whoever takes something out of one calls `touch`.
+        This does not count as use: callers that use something from an entry call `touch`.
         """
         for name in self.names(stage) if names is None else names:
             folder = self.root / stage / name
@@ -118,7 +118,7 @@ class Store:
                 _verify_once(folder, path.stat().st_mtime_ns)
                 found = read(folder)
             except FileNotFoundError:
-                continue  # another process has dropped it
+                continue  # dropped by another process
             except _UNREADABLE as error:
                 log.warning("cache entry %s/%s is damaged or foreign (%s) and is dropped", stage, folder.name, error)
                 _remove(folder)
@@ -127,15 +127,16 @@ class Store:
 
     @staticmethod
     def touch(folder: Path) -> None:
-        """Note that an entry was of use: pruning asks when that was last."""
-        with contextlib.suppress(PermissionError, FileNotFoundError):  # others fill the store, and prune it
+        """Mark an entry as used: pruning looks at the last use."""
+        with contextlib.suppress(PermissionError, FileNotFoundError):  # owned by another user, or just pruned
             os.utime(folder)
 
     def put(self, key: StageKey, write: Callable[[Path], None], *, lasting: bool = True) -> None:
         """Write the entry under a temporary name and move it into place; the first writer wins.
 
-        One that is soon joined to others need not be ``lasting``: it survives a kill, as all do, and is not forced onto
-        the disk, which takes longer than making it. If power fails, its checksums tell, and it is made again.
+        An entry that will soon be joined with others need not be ``lasting``: it survives a kill, as all do, but is not
+        flushed to disk, which takes longer than computing it. After a power failure, its checksums show it, and it is
+        recomputed.
         """
         home, draft = self.root / key.stage, self.draft(key.stage)
         try:
@@ -160,7 +161,7 @@ class Store:
             shutil.rmtree(draft, ignore_errors=True)
 
     def draft(self, stage: str) -> Path:
-        """Return a new folder that belongs to no entry; `sweep` removes it where its maker was killed."""
+        """Return a new folder that belongs to no entry; `sweep` removes it if its writer was killed."""
         home = self.root / stage
         try:
             home.mkdir(parents=True, exist_ok=True)
@@ -174,45 +175,45 @@ class Store:
 
     @staticmethod
     def remove(folder: Path) -> None:
-        """Remove an entry or a draft by its folder, if it is there; a kill on the way leaves an old draft."""
+        """Remove an entry or a draft by its folder, if it exists; a kill midway leaves an old draft."""
         _remove(folder)
 
     def tidy(self) -> None:
-        """Remove the folders of stages that hold nothing."""
+        """Remove the empty folders of stages."""
         for home in self.root.glob("*"):
-            with contextlib.suppress(OSError):  # it holds something
+            with contextlib.suppress(OSError):  # not empty
                 home.rmdir()
 
     def sweep(self) -> None:
-        """Remove what killed runs have left: drafts that nobody has touched for a day."""
+        """Remove what killed runs have left: drafts not touched for a day."""
         for draft in self.abandoned():
             _remove(draft)
 
     def folders(self) -> list[Path]:
-        """Return where the entries of all stages are."""
+        """Return the entry folders of all stages."""
         return sorted(path.parent for path in self.root.glob(f"*/[!.]*/{_MANIFEST}"))
 
     def unused(self, since: float) -> list[Path]:
-        """Return the entries that nobody has read or written since then."""
+        """Return the entries that were neither read nor written since then."""
         return [folder for folder in self.folders() if _used(folder) < since]
 
     def drafts(self) -> list[Path]:
-        """Return what is being written, and what kills have left of that and of what was being removed."""
+        """Return the drafts: entries being written, and what kills left of writing and removing."""
         return sorted(self.root.glob(f"*/{_DRAFT}*"))
 
     def abandoned(self, *, untouched_since: float = math.inf) -> list[Path]:
-        """Return the drafts that nobody has touched since then, nor for a day: no run is writing them."""
+        """Return the drafts not touched since then, nor for a day: no run is writing them."""
         since = min(untouched_since, time.time() - _ABANDONED)
         return [draft for draft in self.drafts() if _touched(draft) < since]
 
     def spoiled(self) -> list[Path]:
-        """Return the folders in an entry's place that have no manifest: nobody reads or writes them any more."""
+        """Return the folders in an entry's place without a manifest: no process reads or writes them any more."""
         places = sorted(path for path in self.root.glob("*/[!.]*") if path.is_dir())
-        entries = set(self.folders())  # asked last: what was put meanwhile is among them
+        entries = set(self.folders())  # checked last: an entry may have been put meanwhile
         return [place for place in places if place not in entries and place.is_dir()]
 
     def damaged(self) -> list[Path]:
-        """Return the entries that are not as they were written or lie under another name; every byte is read."""
+        """Return the entries that differ from what was written or have another name; every byte is read."""
         unsound = [folder for folder in self.folders() if not _is_sound(folder) and folder.is_dir()]
         return sorted({*unsound, *self.spoiled()})
 
@@ -220,12 +221,12 @@ class Store:
         """Yield the entries of a stage, newest first."""
         manifests = (self.root / stage).glob(f"[!.]*/{_MANIFEST}")
         for path in sorted(manifests, key=_written, reverse=True):
-            with contextlib.suppress(*_UNREADABLE):  # what cannot be believed is dropped when it is asked for by key
+            with contextlib.suppress(*_UNREADABLE):  # unreadable ones are dropped when requested by key
                 yield Entry(path.parent, _read_manifest(path.parent).inputs)
 
 
 def _remove(folder: Path) -> None:
-    """Free the entry's place at once, also of another user's entry or a link, and remove as much of it as one may."""
+    """Free the entry's place at once, even of another user's entry or a link, and remove what permissions allow."""
     gone = folder.parent / f"{_DRAFT}{secrets.token_hex(8)}"
     try:
         folder.rename(gone)
@@ -240,7 +241,7 @@ def _remove(folder: Path) -> None:
 
 @functools.lru_cache(maxsize=10_000)
 def _verify_once(folder: Path, _written: int) -> None:
-    """Verify the entry that was written then, unless this process has; the parts of a phase read the same entry."""
+    """Verify this version of the entry once per process; the parts of a phase read the same entry."""
     _verify(folder)
 
 
@@ -253,7 +254,7 @@ def _is_sound(folder: Path) -> bool:
 
 
 def _verify(folder: Path) -> None:
-    """Raise unless the entry is the one that its folder's name promises, and its files are those that were written."""
+    """Raise unless the entry's key matches its folder's name, and its files are as they were written."""
     manifest = _read_manifest(folder)
     if manifest.digest != folder.name or manifest.stage != folder.parent.name:
         raise ValueError(f"it is the entry {one_line(f'{manifest.stage}/{manifest.digest}', limit=100)}")
@@ -278,7 +279,7 @@ def _read_manifest(folder: Path) -> _Manifest:
 
 
 def _touched(draft: Path) -> float:
-    """Return when the draft or a file in it was last written to; one that has just gone counts as being in use."""
+    """Return when the draft or a file in it was last written to; one that has just disappeared counts as in use."""
     try:
         files = [*draft.iterdir()] if draft.is_dir() and not draft.is_symlink() else []
     except OSError:
@@ -297,4 +298,4 @@ def _written(manifest: Path) -> float:
     try:
         return manifest.stat().st_mtime
     except OSError:
-        return 0.0  # another process has dropped it
+        return 0.0  # dropped by another process

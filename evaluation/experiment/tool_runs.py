@@ -1,4 +1,4 @@
-"""A tool asked every query of a dataset: its answers become a span run."""
+"""Runs a tool on every query of a dataset: its answers become a span run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ground_truth.types import Query
 
 
 def run_tool(tool: Tool, loaded: LoadedDataset, *, depth: int, units: Iterable[SizeUnit] = ()) -> SpanRun:
-    """Return what the tool ranks for every query; places beyond the depth are dropped and counted."""
+    """Return the tool's ranking for every query; places beyond the depth are dropped and counted."""
     asking = _Asking(tool, loaded, depth, PlaceFinder(loaded, units=units))
     dataset = loaded.dataset
     started = time.perf_counter()
@@ -51,7 +51,7 @@ def run_tool(tool: Tool, loaded: LoadedDataset, *, depth: int, units: Iterable[S
 
 
 def _cost(tool: Tool, seconds: Sequence[float]) -> CostFacts:
-    """Return what asking took; whether a user's command has an index, and what that takes, only its author knows."""
+    """Return the cost of querying; whether a user's command has an index, and its cost, is unknown here."""
     timed = CostFacts(
         query_seconds_p50=float(np.quantile(seconds, 0.5)) if seconds else None,
         query_seconds_p95=float(np.quantile(seconds, 0.95)) if seconds else None,
@@ -60,14 +60,14 @@ def _cost(tool: Tool, seconds: Sequence[float]) -> CostFacts:
     )
     if not isinstance(tool, FunctionTool):
         return timed
-    # The ready ones search the files themselves.
+    # The built-in tools search the files themselves.
     return replace(
         timed, index_bytes=0, texts_embedded=0, tokens_embedded=0, embed_seconds=0, index_seconds=0, build_seconds=0
     )
 
 
 class _Asking:
-    """Asks a tool repository by repository and keeps what it answers."""
+    """Queries a tool, repository by repository, and collects its answers."""
 
     def __init__(self, tool: Tool, loaded: LoadedDataset, depth: int, finder: PlaceFinder) -> None:
         self.places: dict[str, list[Place]] = {}
@@ -76,7 +76,7 @@ class _Asking:
         self._tool, self._loaded, self._depth, self._finder = tool, loaded, depth, finder
 
     def ask(self, repositories: Sequence[Repository], queries: Sequence[Query]) -> None:
-        """Open the tool on copies of these repositories' files, as an index would see them, and ask it."""
+        """Start the tool on copies of these repositories' files, as an index would see them, and query it."""
         if not queries:
             return
         loaded = self._loaded

@@ -1,4 +1,4 @@
-"""What of each chunk an index shows: how much, and whether there is anything to find."""
+"""The part of each chunk visible to an index: its size, and whether there is anything to find."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.experiment.loaded_dataset import LoadedDataset
 
 
 def visible_sizes(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> np.ndarray:
-    """Return the size of each chunk without what is hidden."""
+    """Return the size of each chunk without hidden text."""
     if not _hides(loaded):
         return chunks.sizes(unit)
     name = (loaded.hidden, unit)
@@ -25,7 +25,7 @@ def visible_sizes(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> 
 
 
 def visible_before(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> np.ndarray:
-    """Return how many visible units of its file lie before each chunk's start, and before its end; not in lines."""
+    """Return how many visible units of its file precede each chunk's start, and its end; not for lines."""
     edges = np.stack(_units_before(loaded, chunks, unit)).astype(np.int64)
     return edges - _hidden_before(loaded, chunks, unit) if _hides(loaded) else edges
 
@@ -35,7 +35,7 @@ def _hides(loaded: LoadedDataset) -> bool:
 
 
 def _hidden_before(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> np.ndarray:
-    """Return how many hidden units of its file lie before each chunk's start, and before its end."""
+    """Return how many hidden units of its file precede each chunk's start, and its end."""
     name = (loaded.hidden, f"{unit} before")
     if name not in chunks.shown:
         hidden = loaded.hidden_edges
@@ -47,24 +47,24 @@ def _hidden_before(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) ->
 def _passed(loaded: LoadedDataset, chunks: ChunkTable, ranges: np.ndarray, edges: Sequence[np.ndarray]) -> np.ndarray:
     """Return how much of its file is hidden before each chunk's start and end.
 
-    The unit is that in which the edges of the hidden ranges and those of the chunks are given.
+    The unit is that of the given edges of the hidden ranges and the chunks.
     """
     first, passed, inside = _passed_ranges(loaded, chunks)
     sums = np.concatenate(([0], np.cumsum(ranges[:, 1] - ranges[:, 0])))
-    # Of a range in which a chunk begins or ends, what lies behind that edge is not yet passed.
+    # Of a range in which a chunk begins or ends, the part after that edge does not count yet.
     behind = np.where(inside, ranges[passed - 1, 1] - np.stack(edges), 0)
     return np.asarray(sums[passed] - sums[first] - behind)
 
 
 class _Passed(NamedTuple):
-    """Where the edges of chunks are among the hidden ranges of all files, which are in order."""
+    """Where chunk edges fall among the hidden ranges of all files, which are in order."""
 
     first: np.ndarray
     """The first range of each chunk's file, or of a later one."""
     passed: np.ndarray
     """Ranges that begin before each chunk's start, and before its end."""
     inside: np.ndarray
-    """Whether the last of them ends behind it."""
+    """Whether the last of them ends after it."""
 
 
 def _passed_ranges(loaded: LoadedDataset, chunks: ChunkTable) -> _Passed:
@@ -72,7 +72,7 @@ def _passed_ranges(loaded: LoadedDataset, chunks: ChunkTable) -> _Passed:
     if name not in chunks.shown:
         hidden, files = loaded.hidden_edges, chunks.columns["file"].astype(np.int64)
         edges = np.stack((chunks.columns["start"], chunks.columns["end"]))
-        # One axis through all files: a file's number leads.
+        # One axis through all files: the file number comes first.
         stride = max(edges.max(initial=0), hidden.ranges.max(initial=0)) + 1
         axis = hidden.ranges + stride * np.repeat(hidden.files, hidden.counts)[:, None]
         edges = edges + stride * files
@@ -84,7 +84,7 @@ def _passed_ranges(loaded: LoadedDataset, chunks: ChunkTable) -> _Passed:
 
 
 def _units_before(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> Sequence[np.ndarray]:
-    """Return the units of its file before each chunk's start and end; of lines, only where something is hidden."""
+    """Return the units of its file before each chunk's start and end; for lines, only where something is hidden."""
     columns = chunks.columns
     if unit != "lines":
         return columns[f"{unit}_before"], columns[f"{unit}_before"] + columns[unit]
@@ -98,7 +98,7 @@ def _units_before(loaded: LoadedDataset, chunks: ChunkTable, unit: SizeUnit) -> 
 
 
 def searchable_rows(loaded: LoadedDataset, chunks: ChunkTable) -> Mapping[str, np.ndarray]:
-    """Return repository → the rows of its chunks, without those of which all text is hidden."""
+    """Return repository → the rows of its chunks, except those whose text is entirely hidden."""
     found = _findable(loaded, chunks)
     return {
         repo: rows.start + np.flatnonzero(found[rows.start : rows.stop])
@@ -110,14 +110,14 @@ class SpacePart(NamedTuple):
     """What some files add to a search space."""
 
     space: str
-    """The repository; empty where all repositories are one space."""
+    """The repository; empty if all repositories form one space."""
     files: range
     rows: np.ndarray
-    """Their chunks that can be found."""
+    """Their searchable chunks."""
 
 
 def space_parts(loaded: LoadedDataset, chunks: ChunkTable, files: range) -> list[SpacePart]:
-    """Return which search spaces these files belong to, and with which rows."""
+    """Return the search spaces that these files belong to, with the rows in each."""
     found, column = _findable(loaded, chunks), chunks.columns["file"]
     repos = ["" if loaded.dataset.scope == "all" else chunks.files[file].repo for file in files]
     starts = [place for place, repo in enumerate(repos) if not place or repo != repos[place - 1]]
@@ -130,14 +130,14 @@ def space_parts(loaded: LoadedDataset, chunks: ChunkTable, files: range) -> list
 
 
 def _findable(loaded: LoadedDataset, chunks: ChunkTable) -> np.ndarray:
-    """Return for each chunk whether an index shows anything of it; one of white space alone is found if not hidden."""
+    """Return for each chunk whether an index shows any of it; a chunk of only white space counts unless hidden."""
     name = (loaded.hidden, "findable")
     if name not in chunks.shown:
         found, sizes, columns = np.ones(len(chunks), dtype=bool), chunks.sizes("nws"), chunks.columns
         if _hides(loaded):
             hidden = loaded.hidden_edges
             before, after = _passed(loaded, chunks, hidden.ranges, (columns["start"], columns["end"]))
-            # Only where as many bytes are hidden as there are characters is the file looked at.
+            # A file is read only if as many bytes are hidden as there are characters.
             rows = np.flatnonzero(after - before >= np.maximum(sizes, 1))
             files = np.unique(np.searchsorted(hidden.files, columns["file"][rows]))
             units = hidden.units_before("nws", files)
