@@ -1,1 +1,1 @@
-"""Tables, figures and pages made from results."""
+"""Tables, figures and pages generated from results."""

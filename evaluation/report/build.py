@@ -21,8 +21,8 @@ def write_report(
 ) -> list[Path]:
     """Write report.html, summary.md, tables.tex, table.csv and comparisons.csv, and return their paths.
 
-    ``columns`` is how many a page of the paper has for which tables.tex is made; ``drawn`` is how chunkers are drawn
-    where other runs stand beside this one.
+    ``columns`` is the number of columns per page of the paper that tables.tex is for; ``drawn`` assigns marks to
+    chunkers where other runs are shown beside this one.
     """
     found = views(results)
     made = {

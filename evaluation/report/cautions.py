@@ -1,4 +1,4 @@
-"""What a reader must know before believing the numbers, in words, where it is due."""
+"""What a reader must know before trusting the numbers, in words, where it applies."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from evaluation.results.types import Results
 DEFINITION_CHUNKERS = ("definitions", "functions", "declarations")
 """Chunkers whose chunk is what a docstring documents."""
 _MANY = 0.05
-"""Share of files or rows from which a loss belongs on the first screen."""
+"""Share of files or rows from which a loss is reported on the first screen."""
 _FEW = 20
 _LARGE_BUDGET = 0.2
 
 
 def cautions(results: Results, views: Sequence[View]) -> list[str]:
-    """Return every caution that is due, once; a change of order that some settings have only says in which."""
+    """Return every caution that applies, once; a change of order that affects only some settings names them."""
     scored = [view for view in views if view.rows]
     found: dict[str, list[str]] = {}
     for view in scored:
@@ -51,7 +51,7 @@ def cautions(results: Results, views: Sequence[View]) -> list[str]:
 
 
 def _where(view: View, results: Results) -> str:
-    """Return the setting; its dataset only where there are several."""
+    """Return the setting; its dataset only if there are several."""
     parts = view.setting if len(results.datasets) > 1 else view.setting[1:]
     return " · ".join(part for part in parts if part)
 
@@ -62,7 +62,7 @@ def _smoke(view: View) -> Iterator[str]:
 
 
 def _relevance(view: View) -> Iterator[str]:
-    """Say where what counts as relevant depends on the size of chunks, or is of several kinds."""
+    """Warn if relevance depends on the size of chunks, or is of several kinds."""
     used = {row.cell.judgements.strategy_used for row in view.rows} & {"token-fallback", "mixed"}
     if used and any(map(is_published, view.measures)):
         how = "is guessed by token F1, which favours short chunks" if "mixed" not in used else "is of mixed kinds"
@@ -91,10 +91,10 @@ def _gold_shape(view: View) -> Iterator[str]:
 
 
 def _main_language(view: View) -> Iterator[str]:
-    """Say where few questions are about the language of most of the code, or where there are few at all."""
+    """Warn if few questions are about the main language of the code, or if there are few questions at all."""
     shares = view.dataset.details.get("languages") if view.dataset else None
     if not isinstance(shares, dict) or not shares or not all(isinstance(share, dict) for share in shares.values()):
-        return  # what a dataset says of itself is its own: only mined ones know the shares
+        return  # custom datasets describe themselves: only mined ones know the shares
     main = max(shares, key=lambda language: shares[language].get("code_share", 0.0))
     part, total = shares[main].get("code_share", 0.0), len(view.queries)
     count = sum(query.language == main for query in view.queries)
@@ -111,7 +111,7 @@ def _main_language(view: View) -> Iterator[str]:
 
 
 def _budget(view: View) -> Iterator[str]:
-    """Say where a budget is so large a part of a repository that reading at random finds much of the answer."""
+    """Warn if a budget is so large a part of a repository that reading at random finds much of the answer."""
     names = [name for name in view.measures if name.startswith("recall@") and name.endswith("tok")]
     for name in names:
         levels = [row.cell.judgements.chance[name] for row in view.rows if name in row.cell.judgements.chance]
@@ -134,7 +134,7 @@ def _fallbacks(view: View) -> Iterator[str]:
 
 
 def _without_places(view: View) -> Iterator[str]:
-    """Say where a tool or a span run has answered only some of the queries."""
+    """Warn if a tool or a span run answered only some of the queries."""
     for row in view.rows:
         lacking = int(row.cell.search.diagnostics.get("queries_without_places", 0))
         if lacking > _MANY * len(view.queries):
@@ -143,7 +143,7 @@ def _without_places(view: View) -> Iterator[str]:
 
 
 def _offsets(view: View) -> Iterator[str]:
-    """Say how much the place of the first cut matters, where scores are averaged over several."""
+    """Report how much the place of the first cut matters, where scores are averaged over several."""
     for row in view.rows:
         means = next((each.means for each in row.cell.offsets if each.measure == view.headline), ())
         if means:
@@ -155,7 +155,7 @@ def _offsets(view: View) -> Iterator[str]:
 
 
 def _cut_answers(view: View) -> Iterator[str]:
-    """Say where a tool answered more than was read, and where a file holds queries that were not drawn."""
+    """Report if a tool answered more than was read, or if a file holds queries that were not drawn."""
     for row in view.rows:
         counts = row.cell.search.diagnostics
         answers, places = int(counts.get("answers_cut_off", 0)), int(counts.get("places_cut_off", 0))
@@ -178,7 +178,7 @@ def _drops(view: View) -> Iterator[str]:
 
 
 def _by_budget(view: View) -> Iterator[str]:
-    """Say where another chunker is clearly ahead of the leader at another budget."""
+    """Warn if another chunker is clearly ahead of the leader at another budget."""
     leader, budgets = view.rows[0], view.config.budgets
     if not leader.curve:
         return
@@ -194,7 +194,7 @@ def _by_budget(view: View) -> Iterator[str]:
 
 
 def _by_kind(view: View) -> Iterator[str]:
-    """Say where another chunker is clearly ahead of the leader on one kind of queries, if it has more than a few."""
+    """Warn if another chunker is clearly ahead of the leader on one kind of queries, if it has more than a few."""
     counts = Counter(query.kind for query in view.queries)
     kinds, clusters = (np.array([getattr(query, name) for query in view.queries]) for name in ("kind", "cluster"))
     measure, leader = measure_of(view.headline), view.rows[0].chunker

@@ -1,4 +1,4 @@
-"""Syntax colours made when the page is: comments, strings, numbers and keywords, as the grammar sees them."""
+"""Syntax colours computed when the page is built: comments, strings, numbers and keywords, by the grammar."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LARGEST = 200_000
-"""Bytes of a file that is coloured."""
+"""Largest file, in bytes, that is coloured."""
 _KINDS = {"comment": "c", **dict.fromkeys(("string", "char", "rune"), "s")}
 _KINDS |= dict.fromkeys(("number", "integer", "int_literal", "float"), "n")
 """Part of a node's name → letter of its colour."""
 
 
 class Coloured(NamedTuple):
-    """Half-open characters of a text, and the letter of their colour."""
+    """A half-open character range of a text, and the letter of its colour."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class Coloured(NamedTuple):
 
 
 def coloured(path: str, text: str) -> list[Coloured]:
-    """Return the coloured parts in order; none where the language has no grammar or the text is very long."""
+    """Return the coloured ranges in order; none if the language has no grammar or the text is very long."""
     return _coloured(_source(path, text))
 
 
@@ -48,12 +48,12 @@ def _coloured(source: SourceFile) -> list[Coloured]:
 
 
 def _spans(root: Node, data: bytes) -> Iterator[tuple[int, int, str]]:
-    """Yield start byte, end byte and letter; what lies inside a comment or string is not looked at."""
+    """Yield start byte, end byte and letter; nodes inside a comment or string are skipped."""
     letters: dict[int, str] = {}
     cursor = root.walk()
     while True:
         node = cursor.node
-        assert node is not None  # noqa: S101 - the cursor stands on a node
+        assert node is not None  # noqa: S101 - the cursor is on a node
         kind = node.kind_id
         if kind not in letters:
             letters[kind] = _letter(node)
@@ -71,18 +71,18 @@ def _letter(node: Node) -> str:
     """Return the colour of all nodes of this kind, or nothing."""
     kind = node.type
     if not node.is_named:
-        # Keywords are the nodes that a grammar writes out: words, where operators are signs.
+        # Keywords are the anonymous nodes of a grammar that are words; the others are operators.
         return "k" if kind.isalpha() else ""
     return "" if "identifier" in kind else next((letter for part, letter in _KINDS.items() if part in kind), "")
 
 
 def _shows(letter: str, start: int, end: int, data: bytes) -> bool:
-    """Return whether there is anything to colour: a grammar may put in a node that the text does not have."""
+    """Return whether there is anything to colour: a grammar may insert a node that is not in the text."""
     return data[start:end].isalpha() if letter == "k" else start < end
 
 
 def _characters(spans: list[tuple[int, int, str]], data: bytes) -> Iterator[Coloured]:
-    """Yield the spans counted in characters instead of bytes."""
+    """Yield the spans in characters instead of bytes."""
     at = count = 0
     for start, end, letter in spans:
         count += len(data[at:start].decode("utf-8", "replace"))
@@ -93,20 +93,20 @@ def _characters(spans: list[tuple[int, int, str]], data: bytes) -> Iterator[Colo
 
 
 def all_colours(texts: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the packed colours of many texts, by path and text; a run keeps them for as long as the texts stay."""
+    """Return the packed colours of many texts, by path and text; cached while the texts are unchanged."""
     return [zlib.decompress(file.record).decode() for file in each_file(_Texts(texts), "colours", _record)]
 
 
 @dataclass(frozen=True)
 class _Texts:
-    """Texts as the files of a repository."""
+    """Texts in the role of a repository's files."""
 
     texts: Sequence[tuple[str, str]]
     name: str = "shown"
     skipped: Sequence[Skipped] = ()
 
     def files(self) -> Iterator[SourceFile]:
-        """Yield the texts in their order; several may be of one file."""
+        """Yield the texts in order; several may belong to one file."""
         return (_source(path, text) for path, text in self.texts)
 
     def read(self, path: str) -> SourceFile | None:
@@ -124,7 +124,7 @@ def _record(source: SourceFile) -> bytes:
 
 
 def _packed(source: SourceFile) -> str:
-    """Return the parts as one short text: for each the gap before it, its length and its letter, such as 4.3k."""
+    """Pack the ranges into a short text: for each the gap before it, its length and its letter, such as 4.3k."""
     said, at = [], 0
     for start, end, letter in _coloured(source):
         said.append(f"{start - at or ''}.{end - start}{letter}")

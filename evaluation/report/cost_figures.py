@@ -1,4 +1,4 @@
-"""Quality against cost, with the front of the chunkers that nothing beats at their cost or below."""
+"""Quality against cost, with the Pareto front of the chunkers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AXES: dict[str, _Cost] = {
     "price of embedding": lambda cost: cost.price,
     "seconds to build the index": lambda cost: cost.build_seconds,
 }
-"""What is drawn against the score."""
+"""What is plotted against the score."""
 
 
 def cost_figures(view: View) -> Iterator[tuple[str, Figure]]:

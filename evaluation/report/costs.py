@@ -1,4 +1,4 @@
-"""What every row costs beside what it scores, and whether an index is worth it."""
+"""The cost of every row beside its score, and whether an index is worth it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _EMBEDDED = {"texts": "texts_embedded", "tokens": "tokens_embedded"}
 
 
 def cost_table(view: View) -> Table | None:
-    """Return the cost of every row, best score first; None where nothing is known, as of runs before costs."""
+    """Return the cost of every row, best score first; None if unknown, as for runs older than cost recording."""
     if all(row.cell.cost == CostFacts() for row in view.rows):
         return None
-    # Words alone embed nothing: columns of noughts would look like a measurement.
+    # Search by words alone embeds nothing: columns of zeros would look like a measurement.
     embedded = _EMBEDDED if any(row.cell.cost.texts_embedded for row in view.rows) else {}
     priced = any(row.cell.cost.price is not None for row in view.rows)
     rows = [_cells(row, embedded=list(embedded.values()), priced=priced) for row in view.rows]
@@ -29,7 +29,7 @@ def cost_table(view: View) -> Table | None:
 
 
 def cost_legend(view: View) -> list[str]:
-    """Return what the columns mean, and on what the times were measured."""
+    """Return what the columns mean, and the machine on which times were measured."""
     read = (
         "Half read, 80 % read: tokens read until that share of the answer has been seen, median over all queries; "
         f"reached: the share of the queries that get there within {max(view.config.budgets):,} tokens."
@@ -55,7 +55,7 @@ def _timing(costs: Sequence[CostFacts]) -> Iterator[str]:
 
 
 def index_sentences(views: Sequence[View]) -> Iterator[str]:
-    """Yield for each dataset whether the chunkers' indexes are worth it, where a search without an index is beside."""
+    """Yield for each dataset whether the chunkers' indexes are worth it, if there is a search without an index."""
     groups: dict[str, list[View]] = {}
     for view in views:
         groups.setdefault(view.setting.dataset, []).append(view)
@@ -156,7 +156,7 @@ def _share(read: TokensRead) -> str:
 
 
 def byte_words(count: float | None) -> str:
-    """Return "812 B", "5.1 MB"; a dash where it is not known."""
+    """Return "812 B", "5.1 MB"; a dash if unknown."""
     if count is None:
         return "–"
     for unit in ("B", "kB", "MB", "GB"):
@@ -167,7 +167,7 @@ def byte_words(count: float | None) -> str:
 
 
 def time_words(seconds: float | None) -> str:
-    """Return "0.42 ms", "12 ms", "3.1 s", "4.2 min"; a dash where it is not known."""
+    """Return "0.42 ms", "12 ms", "3.1 s", "4.2 min"; a dash if unknown."""
     if seconds is None:
         return "–"
     if seconds == 0:

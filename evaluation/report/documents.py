@@ -36,13 +36,13 @@ WHY_NOT_COMPARABLE = (
 
 
 _LONGEST = 60_000
-"""Characters of a summary: a comment on a pull request takes 65,536."""
+"""Maximum number of characters of a summary: a comment on a pull request can hold 65,536."""
 
 
 def markdown(results: Results, views: list[View]) -> str:
-    """Return the summary: the answer first, then per setting the ranking, with the other tables folded away.
+    """Return the summary: the answer first, then the ranking per setting, with the other tables collapsed.
 
-    Where it would be too long for a comment on a pull request, the folded tables are left out, and it says so.
+    If it would be too long for a comment on a pull request, the collapsed tables are omitted, with a note.
     """
     text = _summary(results, views, folded=True)
     return text if len(text) <= _LONGEST else _summary(results, views, folded=False)
@@ -73,7 +73,7 @@ def _summary(results: Results, views: list[View], *, folded: bool) -> str:
 
 
 def _folded(view: View) -> Iterator[str]:
-    """Yield the tables that a reader opens when needed."""
+    """Yield the tables that are collapsed by default."""
     yield "<details><summary>Cost, chunk ids, comparisons and losses</summary>"
     if (cost := cost_table(view)) is not None:
         yield from (_markdown_table(cost), _md(" ".join(cost_legend(view))))
@@ -107,7 +107,7 @@ def _csv(header: list[str], rows: list[dict[str, Any]]) -> str:
 
 
 def _md(text: str) -> str:
-    """Return text that Markdown shows as it is."""
+    """Return text escaped for Markdown."""
     # A newline would end a table row.
     return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(shown(text).splitlines()))
 

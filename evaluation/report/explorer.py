@@ -1,4 +1,4 @@
-"""The data of the query explorer: what each chunker returned, small enough to travel inside the page."""
+"""The data of the query explorer: what each chunker returned, small enough to be embedded in the page."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from evaluation.report.view import View
 from evaluation.results.types import HitRecord, QueryRecord, Results
 
 _LEVEL = 6
-"""Of gzip: the highest one takes more than twice as long for one per cent less."""
+"""gzip level: the highest one takes more than twice as long for one per cent less."""
 _BEST_GAIN = 0.65
-"""Of what the fastest compression leaves of source code, the best one leaves 0.8 and never less than this."""
+"""Best compression relative to the fastest: 0.8 for source code, and never less than this."""
 _COLOURS = 0.08
-"""What colours add to compressed source code, at the least; an eighth is usual."""
+"""The least that colours add to compressed source code; an eighth is usual."""
 _WORTH_A_LOOK = 3
-"""Times the limit: less text than this nearly always fits when it is compressed."""
+"""Multiple of the limit: less text than this nearly always fits after compression."""
 
 
 class Packed(NamedTuple):
@@ -35,7 +35,7 @@ class Packed(NamedTuple):
 
 
 class _Fill(NamedTuple):
-    """How much is kept: results of a query, queries, lines of a result, whole files, colours; None is all."""
+    """How much is kept: results of a query, queries, lines of a result, whole files, colours; None means all."""
 
     hits: int
     queries: int | None = None
@@ -51,11 +51,11 @@ _FILLS += [_Fill(3, 50, 30, files=False, colours=False), _Fill(2, 20, 20, files=
 
 
 def pack(results: Results, views: list[View], *, limit: int) -> Packed:
-    """Return the fullest data that fits the limit; colours are not tried where the rest leaves them no room."""
+    """Return the fullest data that fits the limit; colours are skipped where the rest leaves no room for them."""
     plain = _FILLS.index(next(fill for fill in _FILLS if not fill.colours))
     first, known = 0, dict[_Fill, Packed | None]()
     if _characters(results) > _WORTH_A_LOOK * limit:
-        # Finding colours takes longest, and large results have no room for them.
+        # Computing colours takes longest, and large results have no room for them.
         known[_FILLS[plain]] = without = _packed(results, views, _FILLS[plain], limit=limit)
         size = len(without.data) if without else limit + 1
         first = 0 if size * (1 + _COLOURS) <= limit else plain if size <= limit else plain + 1
@@ -88,7 +88,7 @@ def _written(results: Results, views: list[View], fill: _Fill) -> bytes:
 
 
 def _hopeless(raw: bytes, limit: int) -> bool:
-    """Return whether data is too large however well it is compressed."""
+    """Return whether data is too large even with the best compression."""
     return len(raw) > limit and _BEST_GAIN * 4 / 3 * len(zlib.compress(raw, 1)) > limit
 
 
@@ -139,7 +139,7 @@ def _numbers(texts: ExplorerTexts, dataset: str, query: QueryRecord, hits: Seque
 
 
 def _most_different(views: Sequence[View], dataset: str, most: int | None) -> list[tuple[QueryRecord, int]]:
-    """Return the queries to keep, with their places: all, or those on which the chunkers' scores spread most."""
+    """Return the queries to keep, with their indices: all, or those on which the chunkers' scores differ most."""
     mine = [view for view in views if view.setting.dataset == dataset]
     everything = list(enumerate(mine[0].queries))
     columns = [

@@ -17,7 +17,7 @@ _Chunk = tuple[str, str, HitRecord, int, list[str]]
 
 
 class ExplorerTexts:
-    """Gathers chunks and files while results are listed, then packs them."""
+    """Collects chunks and files while results are listed, then packs them."""
 
     def __init__(self, results: Results, *, lines: int | None, colours: bool) -> None:
         self._results, self._most, self._colours = results, lines, colours
@@ -28,7 +28,7 @@ class ExplorerTexts:
         self._numbers: dict[tuple[str, str, str, str, int], int] = {}
 
     def add_files(self, dataset: str, queries: Sequence[QueryRecord]) -> None:
-        """Keep the whole files of these queries' repositories, as far as the results have them."""
+        """Add the whole files of these queries' repositories, as far as the results have them."""
         repos = {query.repo for query in queries}
         for key, file in self._results.files.items():
             if key.dataset == dataset and key.repo in repos:
@@ -77,7 +77,7 @@ class ExplorerTexts:
         return entry
 
     def _cuts(self, datasets: Sequence[str]) -> list[dict[str, dict[int, list[int]]]]:
-        """Return, for each dataset, chunker → file → first and last lines in turn, each less the one before."""
+        """Return, for each dataset, chunker → file → alternating first and last lines, delta-encoded."""
         found: list[dict[str, dict[int, list[int]]]] = [{} for _ in datasets]
         for (chunker, key), cuts in self._results.cuts.items():
             number = self._places.get(key)

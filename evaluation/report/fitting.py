@@ -1,4 +1,4 @@
-"""Text and tables of a terminal that fit its width: columns are chosen, and words stay whole."""
+"""Text and tables that fit the width of a terminal: columns are selected, and words are never split."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Item = TypeVar("Item")
 
 
 class Prose:
-    """A paragraph whose lines end between words, and never between a number and its unit."""
+    """A paragraph whose lines break between words, and never between a number and its unit."""
 
     def __init__(self, words: str, *, hang: int = 0, strong: str = "", style: str = "") -> None:
-        """``hang`` is the indent of every line but the first, ``strong`` how the bold beginning reads."""
+        """``hang`` is the indent of every line but the first, ``strong`` the style of the bold beginning."""
         self._words, self._hang, self._strong, self._style = shown(words), hang, len(shown(strong)), style
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -36,7 +36,7 @@ class Prose:
 
 
 def wrapped(words: str, width: int, *, hang: int = 0) -> str:
-    """Return the words in lines of at most this width, where no word is longer."""
+    """Return the words in lines of at most this width, unless a word is longer."""
     lines = textwrap.wrap(
         unbroken(words), width, subsequent_indent=" " * hang, break_long_words=False, break_on_hyphens=False
     )
@@ -44,7 +44,7 @@ def wrapped(words: str, width: int, *, hang: int = 0) -> str:
 
 
 class Trimmed:
-    """Whatever is printed, without the spaces at the ends of its lines."""
+    """Any renderable, without trailing spaces."""
 
     def __init__(self, inner: RenderableType) -> None:
         self._inner = inner
@@ -62,7 +62,7 @@ class Trimmed:
 
 
 def new_table(title: str) -> Table:
-    """Return a table in the style of all tables, without columns."""
+    """Return an empty table in the style shared by all tables."""
     from rich import box
     from rich.table import Table
 
@@ -73,11 +73,11 @@ def new_table(title: str) -> Table:
 
 
 def name_lines(chunker: str, most: int) -> Text:
-    """Return a chunker's name; one that is too long goes on below, after a colon or comma and never inside a word."""
+    """Return a chunker's name in lines, broken after a colon or comma and never inside a word."""
     from rich.text import Text
 
     lines = [""]
-    # A word that is longer than any line has to be cut: it must not be lost.
+    # A word longer than a line has to be cut: no text may be lost.
     longest = 2 * most - 2
     words = [part[k : k + longest] for part in _parts(chunker) for k in range(0, len(part), longest)]
     for part in words:
@@ -97,7 +97,7 @@ def _parts(chunker: str) -> list[str]:
 
 
 def to_the_right(heading: str, cells: Sequence[Text]) -> str:
-    """Pad the cells and return the heading, so that their ends stand below each other, spaces included."""
+    """Pad the cells and return the heading, so that their ends align, spaces included."""
     lines = heading.split("\n")
     width = max(len(each) for each in (*lines, *(cell.plain for cell in cells)))
     for cell in cells:
@@ -106,7 +106,7 @@ def to_the_right(heading: str, cells: Sequence[Text]) -> str:
 
 
 def width_of(table: Table) -> int:
-    """Return how wide a table would like to be."""
+    """Return the preferred width of a table."""
     from rich.console import Console
 
     endless = Console(width=100_000, file=io.StringIO())
@@ -122,7 +122,7 @@ def that_fit(items: Sequence[str], make: Callable[[Sequence[str]], Table], width
 
 
 def in_pieces(items: Sequence[Item], make: Callable[[Sequence[Item]], Table], width: int) -> list[Table]:
-    """Return as many tables as it takes for each to fit; a single item has a table whether it fits or not."""
+    """Return as many tables as needed for each to fit; a single item always gets a table."""
     tables: list[Table] = []
     piece: list[Item] = []
     for item in items:

@@ -16,37 +16,37 @@ MOST_NAMED = 6
 
 
 def measure_of(measure: Measure | str) -> Measure:
-    """Return the measure that a name stands for; a measure is returned as it is."""
+    """Return the measure with this name; a measure is returned as it is."""
     return measure if isinstance(measure, Measure) else parse_measure(measure)
 
 
 def is_published(measure: Measure | str) -> bool:
-    """Say whether the measure counts chunks or ranks, which mean another thing for each chunker."""
+    """Return whether the measure counts chunks or ranks, which mean something different for each chunker."""
     return not measure_of(measure).comparable
 
 
 def lower_is_better(measure: Measure | str) -> bool:
-    """Say whether less is better."""
+    """Return whether less is better."""
     return measure_of(measure).direction == "lower"
 
 
 def is_share(measure: Measure | str) -> bool:
-    """Say whether values are shares, which are shown in points of 100."""
+    """Return whether values are shares, which are shown in points of 100."""
     return measure_of(measure).unit == "share"
 
 
 def scale(measure: Measure | str) -> float:
-    """Return what a value is multiplied with to be shown: 100 for a share, else 1."""
+    """Return the factor by which a value is multiplied for display: 100 for a share, else 1."""
     return 100.0 if is_share(measure) else 1.0
 
 
 def decimals(measure: Measure | str) -> int:
-    """Return the decimals of a column of shown values."""
+    """Return the decimals of a column of displayed values."""
     return {"share": 1, "number": 3}.get(measure_of(measure).unit, 0)
 
 
 def unit_words(measure: Measure | str) -> str:
-    """Return what a shown difference is counted in, such as "points" or "tokens"; nothing for a plain number."""
+    """Return the unit of a displayed difference, such as "points" or "tokens"; nothing for a plain number."""
     unit = measure_of(measure).unit
     if unit == "share":
         return "points"
@@ -54,7 +54,7 @@ def unit_words(measure: Measure | str) -> str:
 
 
 def number(value: float | None, *, digits: int = 1, signed: bool = False) -> str:
-    """Return a number with a true minus sign; a dash where there is none."""
+    """Return a number with a true minus sign; a dash if there is none."""
     if value is None or math.isnan(value):
         return "–"
     text = f"{abs(value):,.{digits}f}"
@@ -65,7 +65,7 @@ def number(value: float | None, *, digits: int = 1, signed: bool = False) -> str
 
 
 def score(measure: Measure | str, value: float | None, *, signed: bool = False) -> str:
-    """Return a measure's value in points, or in its own unit where it is not a share."""
+    """Return a measure's value in points, or in its own unit if it is not a share."""
     if value is None or math.isnan(value):
         return "–"
     unit = measure_of(measure).unit
@@ -75,7 +75,7 @@ def score(measure: Measure | str, value: float | None, *, signed: bool = False) 
 
 
 def _digits(value: float) -> int:
-    """Return the decimals that show a plain number to three significant places, and none beyond its last."""
+    """Return the number of decimals for three significant digits, without trailing zeros."""
     if value == 0 or not math.isfinite(value):
         return 0
     places = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -92,7 +92,7 @@ def span(measure: Measure | str, low: float | None, high: float | None, *, signe
 
 
 def with_unit(measure: Measure | str, value: float) -> str:
-    """Return an amount with what it is counted in: "3.1 points", "420 tokens"."""
+    """Return an amount with its unit: "3.1 points", "420 tokens"."""
     shown = score(measure, value)
     unit = unit_words(measure)
     # One point, but 1.0 points.
@@ -100,9 +100,9 @@ def with_unit(measure: Measure | str, value: float) -> str:
 
 
 def at_most(measure: Measure | str, value: float) -> str:
-    """Return a bound with its unit, rounded up: nothing that is within the bound is above what is shown."""
+    """Return a bound with its unit, rounded up, so that nothing within the bound exceeds what is shown."""
     digits = _digits(value) if measure_of(measure).unit == "number" else decimals(measure)
-    # What is a hair above a shown amount is that amount, computed another way.
+    # An amount above a displayed one by a rounding error is that amount, computed another way.
     steps = math.ceil(round(value * scale(measure) * 10**digits, 6))
     return with_unit(measure, steps / 10**digits / scale(measure))
 
@@ -113,14 +113,14 @@ def joined(names: Sequence[str], word: str = "and") -> str:
 
 
 def named(names: Sequence[str], word: str = "and", *, most: int = MOST_NAMED) -> str:
-    """Return the names as a phrase; of many the first ones, and how many more there are."""
+    """Return the names as a phrase; of many, the first ones and the number of the others."""
     if len(names) <= most:
         return joined(names, word)
     return f"{', '.join(names[: most - 1])} {word} {len(names) - most + 1} more"
 
 
 def p_value(p: float | None) -> str:
-    """Return "p = 0.002"; below what the flips can resolve, "p < 0.0001"."""
+    """Return "p = 0.002"; below the resolution of the flips, "p < 0.0001"."""
     if p is None or math.isnan(p):
         return "no p"
     if p < 0.0001:
@@ -134,7 +134,7 @@ _TOGETHER = re.compile(r"(?<=\d) (?=(?:%|points?|tokens|…)(?:\W|$))|(?<=…) (
 
 
 def unbroken(text: str) -> str:
-    """Return text in which no line ends between a number and its unit, or inside an interval."""
+    """Return text with non-breaking spaces between a number and its unit, and inside an interval."""
     return _TOGETHER.sub("\N{NO-BREAK SPACE}", text)
 
 
@@ -160,7 +160,7 @@ def sparkline(values: list[float]) -> str:
 
 
 def writable(text: str) -> str:
-    """Return text that UTF-8 can hold: what was not UTF-8 in a source file shows as a replacement character."""
+    """Return text that UTF-8 can encode: invalid bytes of a source file show as a replacement character."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The few facts that a reader needs beside the answer: who may be best, over what, and what could have been shown."""
+"""The key facts beside the answer: which chunkers may be best, over what, and what could have been shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Fact(NamedTuple):
     name: str
     words: str
     chunkers: tuple[str, ...] = ()
-    """Chunkers that stand in place of words, each with its mark."""
+    """Chunkers shown in place of words, each with its mark."""
 
 
 def facts(view: View) -> list[Fact]:
@@ -72,7 +72,7 @@ def _estimand_of_all(views: Sequence[View]) -> Fact:
 
 
 def _asked_together(views: Sequence[View]) -> tuple[int, int]:
-    """Return how many queries and repositories there are; merged runs that ask some of the same have those once."""
+    """Return the numbers of queries and repositories; those that merged runs share count once."""
     asked: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for query in (query for view in views for query in view.queries):
         asked.setdefault((query.cluster, query.dataset), set()).add((query.id, query.text))
@@ -98,7 +98,7 @@ def _estimand(view: View) -> Iterator[Fact]:
 
 
 def asked_words(view: View) -> str:
-    """Return how many queries there are, and whether they were mined from the code."""
+    """Return the number of queries, and whether they were mined from the code."""
     return plural(len(view.queries), "mined query" if view.mined else "query")
 
 
@@ -115,7 +115,7 @@ def _levels(view: View) -> Iterator[Fact]:
 
 
 def level_words(views: Sequence[View], level: str) -> str:
-    """Return what a random (chance) or perfect (ceiling) ranking scores, as a range; nothing where it is not known."""
+    """Return the score of a random (chance) or perfect (ceiling) ranking, as a range; nothing if unknown."""
     found = [getattr(row.cell.judgements, level) for view in views for row in view.rows]
     values = [each[views[0].headline] for each in found if views[0].headline in each]
     if not values:

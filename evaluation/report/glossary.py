@@ -1,4 +1,4 @@
-"""What the words of a report mean: each term is explained where it stands, and in one list at the end of the page."""
+"""The terms of a report: each is explained where it occurs, and in one list at the end of the page."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ TERMS = {
     "mean nws": "Mean non-whitespace characters of a chunk.",
     "p95 nws": "Non-whitespace characters that 95 % of the chunks do not exceed.",
 }
-"""Term → what it means, in one or two sentences."""
+"""Term → its meaning, in one or two sentences."""
 
 _IN_SENTENCES = (
     "settings",
@@ -91,12 +91,12 @@ _IN_SENTENCES = (
     "gold text",
     "chunk ids",
 )
-"""Terms that are explained inside running text; the others are headings of columns."""
+"""Terms explained inside running text; the others are column headings."""
 
 
 @dataclass(frozen=True)
 class Glossary:
-    """The terms of one report, its measures among them."""
+    """The terms of one report, including its measures."""
 
     terms: Mapping[str, str]
 
@@ -106,7 +106,7 @@ class Glossary:
         return cls({**{name: measure_words(name) for name in measures}, **(compared or {}), **TERMS})
 
     def name(self, term: str) -> Markup:
-        """Return a heading, explained where it is known; a number in brackets after it is no part of the term."""
+        """Return a heading with its explanation, if known; a number in brackets after it is not part of the term."""
         words = Markup("<wbr>@").join(unbroken(term).split("@"))
         known = re.sub(r" \([\d,]+\)$", "", term)
         if known not in self.terms:
@@ -114,7 +114,7 @@ class Glossary:
         return Markup('<a class="term" href="#{}">{}</a>').format(anchor(known), words)
 
     def sentence(self, text: str) -> Markup:
-        """Return a sentence in which the first of each term is explained."""
+        """Return a sentence in which the first occurrence of each term is explained."""
         known = [term for term in self.terms if "@" in term or term in _IN_SENTENCES]
         if not known:
             return escape(unbroken(text))
@@ -128,13 +128,13 @@ class Glossary:
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
-        """The anchor, the term and its meaning, by the alphabet."""
+        """The anchor, the term and its meaning, in alphabetical order."""
         entries = sorted(self.terms.items(), key=lambda item: item[0])
         return [(anchor(term), unbroken(term), unbroken(words)) for term, words in entries]
 
 
 def compared_words(results: Results) -> dict[str, str]:
-    """Return chunker, embedder, retriever or dataset → what it is in a line, as far as it is known."""
+    """Return chunker, embedder, retriever or dataset → a one-line description, if known."""
     config = results.config
     found: dict[str, str] = {}
     axes: list[tuple[Registry[Any], Sequence[str]]] = [
@@ -151,7 +151,7 @@ def compared_words(results: Results) -> dict[str, str]:
 
 
 def named(chunker: str, before: Markup | str = "") -> Markup:
-    """Return a chunker's name that a narrow column breaks after a colon or comma only; ``before`` stays beside it."""
+    """Return a chunker's name that a narrow column breaks only after a colon or comma; ``before`` stays beside it."""
     parts = re.findall(r"[^:,]*[:,]|[^:,]+$", chunker) or [chunker]
     whole = [Markup('<span class="{}">{}</span>').format("part" if len(part) <= _PART else "", part) for part in parts]
     if before:
@@ -160,7 +160,7 @@ def named(chunker: str, before: Markup | str = "") -> Markup:
 
 
 _PART = 20
-"""Characters of a part of a name that a narrow column holds."""
+"""Characters of a part of a name that fit in a narrow column."""
 
 
 def anchor(term: str) -> str:
@@ -169,7 +169,7 @@ def anchor(term: str) -> str:
 
 
 def measure_words(name: str) -> str:
-    """Return what a measure says, which way is better, and whether chunkers can be compared in it."""
+    """Return what a measure means, which direction is better, and whether it compares chunkers."""
     measure = measure_of(name)
     words = measure.words or measure.definition
     better = " Less is better." if lower_is_better(measure) else ""

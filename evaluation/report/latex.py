@@ -1,4 +1,4 @@
-"""Tables for a paper: booktabs, as wide as a column, with captions, labels, units and marks, and no machine's paths."""
+"""Tables for a paper: booktabs, as wide as a column, with captions, labels, units and marks, and no local paths."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LATEX |= {character: "\\" + character for character in "&%$#_{}"}
 _LATEX |= {"–": "--", MINUS: "$-$", "★": r"$\star$", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$"}
 _LATEX |= {MAY_BE_BEST: r"$\bullet$", "≈": r"$\approx$", "·": r"$\cdot$", "✓": r"$\checkmark$", "×": r"$\times$"}
 _WIDTHS = {1: 345.0, 2: 240.0}
-"""Columns of a page → points in one of them, as the article and the usual two-column classes have it."""
+"""Columns of a page → points in one of them, in the article class and the usual two-column classes."""
 _CHARACTER, _GAP = 4.0, 6.0
 """Points of a character in small print, and between two columns."""
 _LONGEST_NAME = 22
 
 
 def latex(results: Results, views: Sequence[View], *, columns: int = 1) -> str:
-    """Return the tables; one that is too wide becomes several, each with the chunkers and some of the columns."""
+    """Return the tables; one that is too wide is split, each part with the chunkers and some of the columns."""
     overview = overall_table(results)
     parts = []
     if overview is not None:
@@ -65,7 +65,7 @@ def _tables(table: Table, caption: str, label: str, columns: int) -> list[str]:
 
 
 def _split(table: Table, width: float) -> list[Table]:
-    """Return the table in pieces that fit, each with the first column."""
+    """Split the table into pieces that fit, each with the first column."""
     held = zip(table.header, *table.rows, strict=True)
     letters = [max(_letters(cell, name=k == 0) for cell in cells) for k, cells in enumerate(held)]
     widths = [_CHARACTER * most + _GAP for most in letters]
@@ -89,12 +89,12 @@ def _columns(table: Table, chosen: Sequence[int]) -> Table:
 
 
 def _letters(cell: str, *, name: bool) -> int:
-    """Return the characters of a cell's longest line."""
+    """Return the number of characters of a cell's longest line."""
     return max(map(len, _lines(cell, name=name)), default=0)
 
 
 def _lines(cell: str, *, name: bool) -> list[str]:
-    """Return a heading in lines, and a long chunker's name in two."""
+    """Break a heading into lines, and a long chunker's name into two."""
     if "@" in cell and not name:
         return cell.replace("@", "\n@", 1).split("\n")
     if name and len(cell) > _LONGEST_NAME and ":" in cell:
@@ -111,12 +111,12 @@ def _stacked(cell: str, *, name: bool, side: str) -> str:
 
 
 def tex(text: str) -> str:
-    """Return text that LaTeX shows as it is."""
+    """Return text escaped for LaTeX."""
     return "".join(_LATEX.get(character, character) for character in " ".join(shown(text).splitlines()))
 
 
 def without_paths(text: str) -> str:
-    """Return the text with paths of a machine cut to their last part."""
+    """Return the text with local paths reduced to their last part."""
     return re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[/\\][^\s,;/\\]*)*[/\\]([^\s,;/\\]+)", r"\1", text)
 
 
@@ -125,7 +125,7 @@ def _table(table: Table, caption: str, label: str) -> str:
     heads = [_stacked(name, name=False, side="l" if k in table.words else "r") for k, name in enumerate(table.header)]
     lines = [r"\begin{table}", r"\centering\footnotesize\setlength{\tabcolsep}{3pt}"]
     lines += [rf"\caption{{{tex(without_paths(caption))}}}", rf"\label{{{label}}}"]
-    # Whatever the fonts are, the table is never wider than the text.
+    # Whatever the fonts, the table is never wider than the text.
     lines += [r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"]
     lines += [rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"\toprule", " & ".join(heads) + r" \\", r"\midrule"]
     for r, row in enumerate(table.rows):

@@ -1,4 +1,4 @@
-"""What the numbers and marks of a table mean, in a few lines that stand beside it."""
+"""What the numbers and marks of a table mean, in a few lines beside it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from evaluation.report.view import MAY_BE_BEST, STAR, View
 
 
 def legend(view: View) -> list[str]:
-    """Return what the headline says, what counts once, what the marks mean, and what the embedder does not see."""
+    """Return what the headline means, what counts once, what the marks mean, and what the embedder does not see."""
     return [f"{_headline(view)}{_levels(view)}.", _counting(view), *mark_words(view), *_unseen(view)]
 
 
 def column_legend(view: View, *, chunk_ids: bool) -> list[str]:
     """Return what the headline and the numbers are, for a table below the facts of its setting.
 
-    ``chunk_ids`` says whether measures on them are among its columns.
+    ``chunk_ids`` tells whether measures on them are among its columns.
     """
     return [f"{_headline(view)}.", _counting(view, chunk_ids=chunk_ids)]
 
@@ -39,7 +39,7 @@ def _counting(view: View, *, chunk_ids: bool = False) -> str:
 
 
 def mark_words(view: View) -> list[str]:
-    """Return what the marks of one setting's table mean: they speak of that setting alone."""
+    """Return what the marks of one setting's table mean: they apply to that setting alone."""
     margin = view.config.margin
     same = f"{margin:g} points" if measure_of(view.headline).unit == "share" else f"{margin:g} % of the mean"
     if view.baseline:
@@ -53,7 +53,7 @@ def mark_words(view: View) -> list[str]:
 
 
 def _levels(view: View) -> str:
-    """Return what a random and what a perfect ranking of the same chunks would score."""
+    """Return the scores of a random and of a perfect ranking of the same chunks."""
     chance, ceiling = (level_words([view], level) for level in ("chance", "ceiling"))
     return f" (random ranking {chance}, perfect ranking {ceiling})" if chance and ceiling else ""
 

@@ -1,4 +1,4 @@
-"""Keeps the text behind many overlapping results once per line of a file."""
+"""Stores the text behind many overlapping results once per line of a file."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ class _File:
 
     path: str
     lines: list[str | None] = field(default_factory=list)
-    """By line number; place 0 is never used."""
+    """By line number; index 0 is never used."""
     ends: set[int] = field(default_factory=set)
-    """Lines that were only seen at the end of a slice, so that they may be parts of lines."""
+    """Lines seen only at the end of a slice, which may be incomplete."""
 
 
 @dataclass
 class LineStore:
-    """Files by (scope, path); a text that contradicts a known file gets a file of its own."""
+    """Files by (scope, path); a text that contradicts a known file becomes a file of its own."""
 
     files: list[_File] = field(default_factory=list)
     known: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     def add(self, scope: str, path: str, start_line: int, pieces: list[str]) -> int:
-        """Remember a slice, given as its lines, and return the number of its file."""
+        """Add a slice, given as its lines, and return the number of its file."""
         variants = self.known.setdefault((scope, path), [])
         stop = start_line + len(pieces)
         for number in variants:
-            # Most slices repeat lines that are known already.
+            # Most slices repeat known lines.
             if self.files[number].lines[start_line:stop] == pieces:
                 return number
         for number in variants:
@@ -44,11 +44,11 @@ class LineStore:
         return number
 
     def packed(self) -> list[dict[str, Any]]:
-        """Return each file as its path and runs of neighbouring lines."""
+        """Return each file as its path and runs of consecutive lines."""
         return [{"path": file.path, "runs": _runs(file.lines)} for file in self.files]
 
     def cuts(self, number: int, start_line: int, pieces: list[str]) -> tuple[str | None, str | None]:
-        """Return the first and the last line where the slice begins or ends inside one, else None."""
+        """Return the first and the last line if the slice begins or ends inside one, else None."""
         lines = self.files[number].lines
         last = start_line + len(pieces) - 1
         first_cut = pieces[0] if pieces[0] != lines[start_line] else None
@@ -57,12 +57,12 @@ class LineStore:
 
 
 def text_lines(text: str) -> list[str]:
-    r"""Return the lines of a slice, counted by \n only; a final newline ends its line and starts none."""
+    r"""Return the lines of a slice, split at \n only; a final newline ends its line and starts no new one."""
     return text.removesuffix("\n").split("\n")
 
 
 def _agrees(file: _File, start_line: int, pieces: list[str]) -> bool:
-    """Say whether a slice can be of this file: equal lines, or one a part of the other where a slice ends."""
+    """Return whether a slice fits this file: lines are equal, or one is part of the other where a slice ends."""
     known_lines = file.lines[start_line : start_line + len(pieces)]
     for k, (known, piece) in enumerate(zip(known_lines, pieces, strict=False)):
         if known is None or known == piece:

@@ -1,4 +1,4 @@
-"""What the measures of a report promise: the properties they declare, which `chunkbench audit` checks."""
+"""The declared properties of a report's measures, which `chunkbench audit` checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal shows before any table: the answer, the facts it rests on, and what to beware of."""
+"""What a terminal shows before any table: the answer, its facts, and the cautions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def opening(results: Results, views: Sequence[View], *, wide: bool) -> Iterator[RenderableType]:
-    """Yield the answer, the facts and the cautions, with an empty line after each; wide: all that is said of it."""
+    """Yield the answer, the facts and the cautions, each followed by an empty line; ``wide``: in full."""
     if axes_alone(results, views):
-        # With one chunker, what is compared are the other axes.
+        # With one chunker, the other axes are what is compared.
         yield from (Prose(line) for line in axis_sentences(results))
     elif len(views) == 1:
         yield from answer(views[0])
@@ -48,7 +48,7 @@ def answer(view: View) -> Iterator[RenderableType]:
 
 
 def fact_lines(found: Sequence[Fact]) -> Iterator[RenderableType]:
-    """Yield each fact with its name before it."""
+    """Yield each fact with its name."""
     width = max((len(fact.name) for fact in found), default=0) + 2
     for fact in found:
         words = named(fact.chunkers) if fact.chunkers else fact.words
@@ -56,7 +56,7 @@ def fact_lines(found: Sequence[Fact]) -> Iterator[RenderableType]:
 
 
 def _rules_out_more(results: Results, views: Sequence[View]) -> bool:
-    """Say whether some setting taken by itself says another thing than all of them together."""
+    """Return whether some setting by itself says something other than all of them together."""
     if results.overall is None or any(view.best is None or view.failed for view in views):
         return True
     beside = [{name for name, mark in marks_beside_others(results, view).items() if mark} for view in views]
@@ -64,7 +64,7 @@ def _rules_out_more(results: Results, views: Sequence[View]) -> bool:
 
 
 def _by_setting(views: Sequence[View]) -> Iterator[str]:
-    """Yield the first sentence on each setting by itself; settings of which the same is said share a line."""
+    """Yield the first sentence on each setting by itself; settings with the same statement share a line."""
     said: dict[str, list[str]] = {}
     for view in views:
         said.setdefault(sentences(view)[0], []).append(view.setting.title)

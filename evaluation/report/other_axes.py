@@ -1,4 +1,4 @@
-"""What is said of embedders and retrievers: cells that differ in one of them and agree in the rest."""
+"""Statements about embedders and retrievers: cells that differ in one of them and agree in the rest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def axis_summary(results: Results) -> list[str]:
 
 
 def _summed(found: Sequence[BestRecord]) -> str:
-    """Return who may be best in all of some settings, and how far the others are behind."""
+    """Return which alternatives may be best in all of some settings, and how far the others are behind."""
     names = [each.name for each in found[0].found.standings]
     every = [name for name in names if all(name in each.found.may_be_best for each in found)]
     none = [name for name in names if not any(name in each.found.may_be_best for each in found)]
@@ -54,7 +54,7 @@ def _distance(found: Sequence[BestRecord], name: str) -> str:
 
 
 def _line(results: Results, record: BestRecord, *, alone: bool) -> str:
-    """Return the answer for one axis in one setting; where no chunkers are compared, also what it is over."""
+    """Return the answer for one axis in one setting; if no chunkers are compared, also what it is over."""
     best, measure = record.found, record.measure
     several = len({each.dataset for each in results.best}) > 1
     parts = (record.dataset if several else "", record.chunker, record.embedder, record.retriever)
@@ -93,7 +93,7 @@ def _place(record: BestRecord | ComparisonRecord) -> tuple[str, ...]:
 
 
 def _open(measure: str, pair: Comparison) -> str:
-    """Return the difference of two that may both be best, and which of the three answers it has."""
+    """Return the difference of two that may both be best, with its decision."""
     difference = f"{score(measure, pair.difference, signed=True)} {unit_words(measure)}".rstrip()
     answer = "" if pair.shown else f": {pair.decision}"
     return f"{pair.a} {MINUS} {pair.b} is {difference} ({span(measure, pair.low, pair.high, signed=True)}){answer}."

@@ -1,4 +1,4 @@
-"""One statement over all settings of a run: where the order agrees, and on what it depends."""
+"""One statement over all settings of a run: where the order agrees, and what it depends on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OVERALL_LEGEND = (
 
 
 def marks_beside_others(results: Results, view: View) -> dict[str, str]:
-    """Return chunker → mark in a table of several settings: ● is corrected for all of them where they are compared."""
+    """Return chunker → mark in a table of several settings: ● is corrected for all of them if they are compared."""
     if view.baseline is None:
         for each in results.overall.settings if results.overall else ():
             key = each.setting
@@ -55,7 +55,7 @@ def overall_sentences(results: Results, views: Sequence[View]) -> list[str]:
 
 
 def overall_lead(results: Results, views: Sequence[View]) -> list[str]:
-    """Return the beginning of that: who may be best, where it depends, and a change between settings if it is shown."""
+    """Return its first part: which may be best, where it depends, and a change between settings if it is shown."""
     found = results.overall
     if found is None:
         return overall_sentences(results, views)
@@ -84,7 +84,7 @@ def _all(count: int) -> str:
 
 
 def _depends(found: Overall) -> str:
-    """Return the chunkers that are ruled out in some settings only."""
+    """Return the chunkers that are ruled out in only some settings."""
     parts = []
     some = [name for name in found.chunkers if name not in found.may_be_best and name not in found.excluded]
     for name in some[:MOST_NAMED]:
@@ -96,7 +96,7 @@ def _depends(found: Overall) -> str:
 
 
 def _interaction(one: Interaction, found: Overall) -> str:
-    """Return how much the setting changes a difference, the same chunker in front of the minus sign in both."""
+    """Return how much the setting changes a difference, with the chunkers in the same order in both."""
     measure = found.measure
     first, second = (score(measure, value, signed=True) for value in (one.in_first, one.in_second))
     places = [_short(setting, found) for setting in (one.first, one.second)]
@@ -115,7 +115,7 @@ def _span(one: Interaction, measure: str) -> str:
 
 
 def _short(setting: CellKey, found: Overall) -> str:
-    """Return only what tells the setting from the others."""
+    """Return only the part that distinguishes the setting from the others."""
     parts = [
         getattr(setting, axis)
         for axis in ("dataset", "embedder", "retriever")
@@ -125,7 +125,7 @@ def _short(setting: CellKey, found: Overall) -> str:
 
 
 def overall_table(results: Results) -> Table | None:
-    """Return the matrix of chunkers and settings: means, and who may be best, corrected for all settings."""
+    """Return the matrix of chunkers and settings: means, and which may be best, corrected for all settings."""
     found = results.overall
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Everything at a glance: each chunker in each setting, over all queries and over each kind and language."""
+"""The overview: each chunker in each setting, over all queries and over each kind and language."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ from evaluation.results.types import Results
 ALL = "all queries"
 SHADES = 8
 _WIDE = 0.1
-"""Points of a share, here as a share, over which the shades run at least."""
+"""Smallest range of the shades: 10 points, as a share."""
 _MOST_GROUPS = 12
-"""Kinds or languages of one setting; of more, the largest ones."""
+"""Kinds or languages shown per setting; if there are more, the largest ones."""
 
 
 class Column(NamedTuple):
     """Some queries of one setting."""
 
     section: int
-    """Which section of the page it belongs to, from 1."""
+    """The section of the page it belongs to, from 1."""
     dataset: str
     embedder: str
     retriever: str
     group: str
-    """What the queries have in common: all queries, kind or language."""
+    """How the queries are grouped: all queries, kind or language."""
     name: str
     """The kind or language itself; empty for all queries."""
     queries: int
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a saved file says of the column."""
+        """The column's record in a saved file."""
         return {name: value for name, value in self._asdict().items() if name != "section"}
 
 
 class Entry(NamedTuple):
-    """One mean: as text, as a number to sort by, and how it stands among the others of its column."""
+    """One mean: as text, as a number to sort by, and its standing in its column."""
 
     text: str
     value: float | None
     shade: int | None
-    """From 0, far behind, to the best of the column."""
+    """From 0, far behind, up to the best of the column."""
     mark: str
-    """Of a setting's column: whether it may be best, or how it compares with the baseline."""
+    """For a setting's column: whether it may be best, or its comparison with the baseline."""
     best: bool
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a saved file says of it."""
+        """The entry's record in a saved file."""
         return {"mean": self.value, "mark": self.mark, "best": self.best}
 
 
@@ -75,15 +75,15 @@ class Overview(NamedTuple):
     columns: list[Column]
     rows: list[OverviewRow]
     left_out: int
-    """Kinds and languages for which there was no room."""
+    """Kinds and languages that did not fit."""
 
     def values(self, name: str) -> list[str]:
-        """Return the different values of a part of the columns, in their order."""
+        """Return the distinct values of a field of the columns, in order."""
         return list(dict.fromkeys(getattr(column, name) for column in self.columns))
 
 
 def overview(results: Results, views: Sequence[View]) -> Overview | None:
-    """Return the matrix; None where it would repeat a single column."""
+    """Return the matrix; None if it would repeat a single column."""
     scored = [(place, view) for place, view in enumerate(views, start=1) if view.rows]
     columns: list[Column] = []
     means: list[dict[str, float | None]] = []
@@ -113,7 +113,7 @@ _NOTHING = Entry("–", None, None, mark="", best=False)
 
 
 def _groups(view: View) -> Iterator[tuple[str, str, int, np.ndarray]]:
-    """Yield all queries, then each kind and each language where there are several; no queries for what is left out."""
+    """Yield all queries, then each kind and each language if there are several; no queries for what is left out."""
     yield ALL, "", len(view.queries), np.ones(len(view.queries), bool)
     for group in ("kind", "language"):
         labels = np.array([getattr(query, group) or "other" for query in view.queries])
@@ -134,7 +134,7 @@ def _mean(view: View, chunker: str, members: np.ndarray) -> float | None:
 def _rank(
     columns: Sequence[Column], means: Sequence[dict[str, float | None]], name: str, headline: str
 ) -> tuple[float, str]:
-    """Return the mean place over the settings; a chunker that is missing somewhere stands last there."""
+    """Return the mean rank over the settings; a chunker that is missing somewhere ranks last there."""
     places = []
     sign = 1 if lower_is_better(headline) else -1
     for column, found in zip(columns, means, strict=True):
@@ -148,7 +148,7 @@ def _rank(
 def _entries(headline: str, means: dict[str, float | None], marked: Mapping[str, str]) -> dict[str, Entry]:
     known = [value for value in means.values() if value is not None]
     best = (min if lower_is_better(headline) else max)(known, default=0.0)
-    # A column whose means are close is a column of one shade: small differences must not look large.
+    # A column whose means are close has a single shade: small differences must not look large.
     least = _WIDE if is_share(headline) else 2 * _WIDE * abs(best)
     reach = max([least, *(abs(best - value) for value in known)]) or 1.0
     found = {}

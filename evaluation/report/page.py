@@ -1,4 +1,4 @@
-"""report.html: one file that needs nothing else, and lets nothing in it run but its own script."""
+"""report.html: one self-contained file in which only its own script can run."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _LARGEST, _LEAST = 4_900_000, 500_000
-"""Bytes of a page, and of the explorer's data whatever else there is."""
+"""Maximum bytes of a page, and minimum for the explorer's data."""
 _TEMPLATES = "evaluation.report", "templates"
 _UNROUNDED = "unrounded, shares from 0 to 1, marks in columns of their own"
 """What a saved CSV or JSON file holds."""
 
 
 def page(results: Results, *, drawn: Mapping[str, Mark] | None = None) -> str:
-    """Return the page; ``drawn`` is how chunkers are drawn where other runs stand beside this one."""
+    """Return the page; ``drawn`` assigns marks to chunkers where other runs are shown beside this one."""
     drawn = drawn or chunker_marks(results)
     found = views(results, drawn=drawn)
     measures = list(dict.fromkeys(name for view in found for name in view.measures))
@@ -76,13 +76,13 @@ def page(results: Results, *, drawn: Mapping[str, Mark] | None = None) -> str:
         config=_pretty(config_json(results.config, results.shard)),
         environment=_pretty(environment_json(results.environment)),
     )
-    # The explorer has the room that everything else leaves.
+    # The explorer gets the room that everything else leaves.
     rest = len(writable(made(explorer=Packed("", ""))).encode())
     return made(explorer=pack(results, found, limit=max(_LEAST, _LARGEST - rest)))
 
 
 def _overall(results: Results, found: Sequence[View]) -> list[str]:
-    """Return what is said of all settings, the note on its correction last."""
+    """Return the statements about all settings, the note on their correction last."""
     if len(found) < 2:
         return []
     said = overall_sentences(results, found)
@@ -139,13 +139,13 @@ def _facts(dataset: DatasetRecord, results: Results) -> str:
 
 
 def _rows_left_out(dataset: DatasetRecord) -> Mapping[str, int]:
-    """Return reason → rows of the published file that could not be used."""
+    """Return reason → unusable rows of the published file."""
     found = dataset.details.get("skipped")
     return found if isinstance(found, Mapping) else {}
 
 
 def _lines_followed(dataset: DatasetRecord) -> str:
-    """Return what became of annotated lines that were found again by their text, with those that need a look."""
+    """Return what became of annotated lines that were found again by their text, with those to review."""
     fates, to_check = dataset.details.get("followed"), dataset.details.get("to_check")
     if not isinstance(fates, Mapping):
         return ""
@@ -155,7 +155,7 @@ def _lines_followed(dataset: DatasetRecord) -> str:
 
 
 def dressing(*scripts: str) -> dict[str, str]:
-    """Return style, script and policy of a page: files of this package, not data, so that nothing escapes them."""
+    """Return style, script and policy of a page: files of this package, not data, so they are not escaped."""
     style = asset("figures.css") + asset("explorer.css") + asset("style.css")
     parts = [asset(name) for name in ("dom.js", "page.js", "tables.js", *scripts)]
     script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
@@ -163,7 +163,7 @@ def dressing(*scripts: str) -> dict[str, str]:
 
 
 def policy(style: str, script: str) -> str:
-    """Return a policy under which only this style and this script take effect, and nothing is requested."""
+    """Return a policy that allows only this style and this script, and no requests."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -175,7 +175,7 @@ def _digest(text: str) -> str:
 
 
 def template(name: str, *packages: str) -> Template:
-    """Return a template of these packages or of the report, in which everything is escaped and nothing is missing."""
+    """Return a template of these packages or of the report, with escaping on and undefined names an error."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

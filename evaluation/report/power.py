@@ -1,4 +1,4 @@
-"""What a run could have shown: the smallest true difference that it would find four times in five."""
+"""What a run could have shown: the smallest true difference that it would detect four times in five."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.report.view import View
 
 
 def detectable(view: View) -> float:
-    """Return that difference; NaN where it is not known."""
+    """Return that difference; NaN if unknown."""
     if view.best is None:
         return math.nan
     if not view.baseline:
@@ -21,7 +21,7 @@ def detectable(view: View) -> float:
 
 
 def power_words(view: View) -> str:
-    """Return it in words, and what four times as many repositories would show where something is left open."""
+    """Return it in words, with what four times as many repositories would show if something is undecided."""
     smallest = detectable(view)
     if view.best is None or math.isnan(smallest):
         return ""
@@ -29,6 +29,6 @@ def power_words(view: View) -> str:
     asked = [row for row in view.comparisons if view.baseline or {row.a, row.b} <= set(view.best.may_be_best)]
     if view.best.unit != "repository" or all(row.decision != "undecided" for row in asked):
         return f"{said}, four times in five"
-    # An error shrinks with the root of the number.
+    # An error shrinks with the square root of the number.
     more = f"with {4 * view.repositories} repositories like these, one of {score(view.headline, smallest / 2)}"
     return f"{said}, four times in five; {more}"

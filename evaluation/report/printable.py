@@ -1,4 +1,4 @@
-"""Results that print themselves: what `chunkbench.compare` returns."""
+"""Results that print themselves: the return value of `chunkbench.compare`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, repr=False)
 class PrintableResults(Results):
-    """The results of a comparison, for people: the table and the verdict by print, by a notebook, or as files."""
+    """The results of a comparison, for people: print them, display them in a notebook, or save them as files."""
 
     @classmethod
     def of(cls, results: Results) -> PrintableResults:
@@ -40,7 +40,7 @@ class PrintableResults(Results):
         return verdict(self)
 
     def __repr__(self) -> str:
-        """Say what was compared, in a line."""
+        """Summarise what was compared, in a line."""
         cells = self.cells
         failed = sum(cell.status == "failed" for cell in cells)
         said = f"{len(self.config.chunkers)} chunkers, {len(self.queries)} queries, {len(cells)} cells"
@@ -64,7 +64,7 @@ class PrintableResults(Results):
         console.print(render_table(self))
 
     def to_pandas(self, *, per_query: bool = False) -> pd.DataFrame:
-        """Return one row per cell and measure with mean and interval, or one per query too."""
+        """Return one row per cell and measure with mean and interval, or one per query as well."""
         try:
             import pandas as pd
         except ImportError:

@@ -11,12 +11,12 @@ _READ_BY = ("naurc", "recall")
 
 
 def is_read(headline: str) -> bool:
-    """Say whether the headline's plain meaning is the share of the answer that has been read."""
+    """Return whether the headline's plain meaning is the share of the answer that has been read."""
     return measure_of(headline).label in _READ_BY
 
 
 def reading_sentence(view: View, first: str, second: str, *, which: str = "", basis: str) -> str:
-    """Return what two chunkers have shown of the answer, and by how much the first one more; "" where that is unknown.
+    """Return how much of the answer two chunkers have shown, and by how much the first is ahead; "" if unknown.
 
     which: what follows the name of the second one.
     """
@@ -36,7 +36,7 @@ def reading_sentence(view: View, first: str, second: str, *, which: str = "", ba
 
 
 def _more(measure: str, pair: Comparison) -> str:
-    """Return the difference in words, with its interval and the answer that it carries."""
+    """Return the difference in words, with its interval and the decision."""
     amount = score(measure, abs(pair.difference))
     ends = span(measure, pair.low, pair.high, signed=True)
     if pair.ties == pair.n_queries:

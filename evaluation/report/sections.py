@@ -1,4 +1,4 @@
-"""The figures and tables of one setting, made from its view."""
+"""The figures and tables of one setting, built from its view."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from evaluation.statistics import mean_interval
 
 MOST_PANELS = 24
 _SIZES_APART = 1.1
-"""Ratio of the largest to the smallest mean size from which the score is drawn against it."""
+"""Ratio of the largest to the smallest mean size above which the score is plotted against size."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing for wide screens and one for narrow ones, the words under it, and the same numbers as a table."""
+    """A drawing for wide screens and one for narrow ones, the caption, and the same numbers as a table."""
 
     wide: Markup
     narrow: Markup
@@ -46,7 +46,7 @@ class Panels:
 
 
 def forest_figure(view: View) -> Figure | None:
-    """Return the differences from the baseline, or from the best where there is none."""
+    """Return the differences from the baseline, or from the best if there is none."""
     if not view.comparisons:
         return None
     reference = view.baseline if view.baseline in {row.chunker for row in view.rows} else view.rows[0].chunker
@@ -114,7 +114,7 @@ def curve_figure(view: View, results: Results) -> Figure | None:
 
 
 def family_figure(view: View) -> Figure | None:
-    """Return the headline score against the mean chunk size; None where the sizes were matched and tell nothing."""
+    """Return the headline score against the mean chunk size; None if the sizes were matched."""
     points = score_points(view, {row.chunker: row.cell.chunks.mean_nws for row in view.rows})
     if not points or max(point.x for point in points) < _SIZES_APART * min(point.x for point in points):
         return None
@@ -129,7 +129,7 @@ def family_figure(view: View) -> Figure | None:
 
 
 def score_points(view: View, places: Mapping[str, float]) -> list[Point]:
-    """Return each chunker's headline score as shown, against its place on an axis; what is not above 0 is left out."""
+    """Return each chunker's headline score as shown, against its value on an axis; non-positive values are left out."""
     factor = scale(view.headline)
     points = []
     for row in view.rows:
@@ -192,7 +192,7 @@ def size_figure(view: View) -> Figure | None:
 
 
 def group_panels(view: View, labels: Sequence[str], *, title: str) -> Panels | None:
-    """Return a panel per group of queries, largest group first; None when there is only one group."""
+    """Return a panel per group of queries, largest group first; None if there is only one group."""
     groups: dict[str, list[int]] = {}
     for k, label in enumerate(labels):
         groups.setdefault(label, []).append(k)

@@ -1,4 +1,4 @@
-"""A gallery: many runs as one static site, an index that filters and sorts and a page for each run."""
+"""A gallery: many runs as one static site, with a page for each run and an index to filter and sort."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evaluation.statistics.types import plain
 
 
 class SiteRun(NamedTuple):
-    """A run under the name of its folder."""
+    """A run, named after its folder."""
 
     name: str
     results: Results
@@ -40,27 +40,27 @@ class _Entry(NamedTuple):
 
     @property
     def mean(self) -> str:
-        """The mean, as shown."""
+        """The mean, as displayed."""
         return score(self.measure, self.row.mean(self.measure))
 
     @property
     def interval(self) -> str:
-        """Its interval, as shown."""
+        """Its interval, as displayed."""
         return span(self.measure, self.row.part(self.measure, "low"), self.row.part(self.measure, "high"))
 
     @property
     def size(self) -> str:
-        """The mean size of a chunk, as shown."""
+        """The mean size of a chunk, as displayed."""
         return number(self.row.cell.chunks.mean_nws or None, digits=0)
 
     @property
     def parts(self) -> dict[str, str]:
-        """What the index is filtered by."""
+        """The fields by which the index is filtered."""
         return {"run": self.run, **self.setting._asdict(), "measure": self.measure}
 
     @property
     def values(self) -> list[Any]:
-        """What a saved file holds of it, in the order of `_FIELDS`."""
+        """Its values in a saved file, in the order of `_FIELDS`."""
         means = {name: self.row.part(self.measure, name) for name in ("low", "high")}
         held = {"chunker": self.row.chunker, **self.parts, "mean": self.row.mean(self.measure), **means}
         found = plain({**held, "mark": self.row.mark, "mean_nws": self.row.cell.chunks.mean_nws or None})
@@ -71,7 +71,7 @@ _FIELDS = "chunker,run,dataset,embedder,retriever,measure,mean,low,high,mark,mea
 
 
 def write_site(runs: Sequence[SiteRun], out: Path) -> Path:
-    """Write a page per run and the index, which comes last, and return the index."""
+    """Write a page per run and then the index, and return the index."""
     check_site(out)
     folders = _folders([run.name for run in runs])
     drawn = chunker_marks(*(run.results for run in runs))
@@ -96,7 +96,7 @@ def index_page(runs: Sequence[SiteRun], folders: Sequence[str]) -> str:
         name: list(dict.fromkeys(entry.parts[name] for entry in entries))
         for name in ("run", "dataset", "embedder", "retriever", "measure")
     }
-    # A column in which all rows are the same becomes a sentence.
+    # A column in which all rows are equal becomes a sentence.
     several = [name for name, values in filters.items() if name == "run" or len(values) > 1]
     return template("site.html").render(
         **dressing("site.js"),
@@ -113,7 +113,7 @@ def index_page(runs: Sequence[SiteRun], folders: Sequence[str]) -> str:
 
 
 def _card(run: SiteRun, folder: str, found: Sequence[View]) -> dict[str, object]:
-    """Return what the list of runs says of one: what was compared, and the answer's first sentence."""
+    """Return the list entry of a run: what was compared, and the answer's first sentence."""
     results = run.results
     lead = overall_sentences(results, found)[0] if len(found) > 1 else sentences(found[0])[0] if found else ""
     counts = [
@@ -135,7 +135,7 @@ def _entries(run: str, folder: str, found: Sequence[View]) -> list[_Entry]:
 
 
 def _folders(names: Sequence[str]) -> list[str]:
-    """Return a folder for each run, safe in any address; equal ones are numbered."""
+    """Return a folder name for each run, safe in any URL; duplicates are numbered."""
     made: list[str] = []
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:80] or "run"

@@ -1,4 +1,4 @@
-"""The same tables as rows of text, for Markdown, LaTeX and the page, and as unrounded records for programs."""
+"""The tables as rows of text, for Markdown, LaTeX and the page, and as unrounded records for programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Table:
     header: list[str]
     rows: list[list[str]]
     data: list[dict[str, Any]]
-    """Each row for a program: unrounded numbers in the unit of results.json, and marks in fields of their own."""
+    """Each row for programs: unrounded numbers in the unit of results.json, and marks in fields of their own."""
     best: set[tuple[int, int]] = field(default_factory=set)
     words: set[int] = field(default_factory=lambda: {0})
 
@@ -38,13 +38,13 @@ class Table:
         return list(dict.fromkeys(name for row in self.data for name in row))
 
     def values(self, row: int) -> list[Any]:
-        """Return a row's data in the order of the fields; None for what is not known."""
+        """Return a row's data in the order of the fields; None if unknown."""
         found = plain(self.data[row])
         return [found.get(name) for name in self.fields]
 
 
 def ranking_table(view: View) -> Table:
-    """Return the fair protocol: measures on gold text, with the size of what was indexed."""
+    """Return the fair protocol: measures on gold text, with the size of the index."""
     measures = view.fair
     header = ["chunker", view.headline, "95 % interval", "mark", *measures[1:], "chunks", "mean size", "p95 size"]
     rows, data, best = [], [], set()
@@ -82,8 +82,8 @@ def _sizes(row: Row) -> dict[str, Any]:
 
 
 def published_table(view: View) -> Table:
-    """Return the published protocol, each score with that of a random ranking in brackets where it is known."""
-    # What stands behind a rank comes first: without it the scores cannot be read.
+    """Return the published protocol, each score with that of a random ranking in brackets if known."""
+    # The basis of a rank comes first: without it the scores cannot be interpreted.
     header = ["chunker", "chunks", "relevant per query", "tokens behind 5", "tokens behind 10", "uncovered"]
     rows, data = [], []
     for row in view.rows:
@@ -115,12 +115,12 @@ def published_table(view: View) -> Table:
 
 
 def group_tables(view: View) -> list[Table]:
-    """Return the tables by kind and by category of query, where there are several."""
+    """Return the tables by kind and by category of query, if there are several."""
     return [table for by in GROUPS if (table := group_table(view, by)) is not None]
 
 
 def group_table(view: View, by: Group) -> Table | None:
-    """Return the mean headline score of each chunker on each group of queries; None where there is one group only."""
+    """Return the mean headline score of each chunker on each group of queries; None if there is only one group."""
     labels = [getattr(query, by) or "other" for query in view.queries]
     counts = Counter(labels)
     if len(counts) < 2:
@@ -139,7 +139,7 @@ def group_table(view: View, by: Group) -> Table | None:
 
 
 def group_mean(view: View, values: np.ndarray, clusters: np.ndarray) -> float | None:
-    """Return what sums up some of the queries as the whole is summed up: under the same weight, or as a median."""
+    """Return the summary of some queries, computed as for the whole: under the same weight, or as a median."""
     measure = measure_of(view.headline)
     if measure.centre == "median":
         middle = median(measure, values)
@@ -174,7 +174,7 @@ def comparison_table(view: View) -> Table:
 _COMPARED = (
     "a,b,difference,low,high,better,decision,p,p_alone,without_one_low,without_one_high,detectable,wins,ties,losses,unit"
 ).split(",")
-"""Fields of a comparison that its table shows."""
+"""Fields of a comparison shown in its table."""
 
 
 def health_table(view: View) -> Table:

@@ -1,4 +1,4 @@
-"""What a comparison prints: the answer in words, and tables as wide as the terminal."""
+"""The terminal output of a comparison: the answer in words, and tables as wide as the terminal."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _NARROW_MEASURES = 2
-"""Measures beside the headline, where not all are asked for."""
+"""Measures beside the headline, unless all are requested."""
 _LONGEST_NAME = 30
-"""Characters of a chunker's name in one line."""
+"""Maximum characters of a chunker's name in one line."""
 _SPARK = 10
 _CURVE = "reading curve"
 
 
 class Screen:
-    """Everything that a comparison prints: the answer first, then tables that fit the width they are printed in."""
+    """Everything that a comparison prints: the answer first, then tables that fit the width."""
 
     def __init__(self, results: Results, *, wide: bool, words: bool) -> None:
         self._results, self._wide, self._words = results, wide, words
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        """Yield the parts, none of whose lines ends in spaces."""
+        """Yield the parts, without trailing spaces."""
         found = views(self._results)
         yield from map(Trimmed, opening(self._results, found, wide=self._wide) if self._words else ())
         yield from map(Trimmed, self._tables(found, options.max_width))
         yield from map(Trimmed, self._closing(found) if self._words else ())
 
     def _tables(self, found: Sequence[View], width: int) -> Iterator[RenderableType]:
-        """Yield a table per dataset or setting, each followed by what failed and by what is new to its reader."""
+        """Yield a table per dataset or setting, each followed by its failures and by explanations that are new."""
         explained: dict[str, None] = {}
         together = {} if self._wide else _together(found)
         for view in found:
@@ -61,21 +61,21 @@ class Screen:
                 yield from _costs(view, width) if self._wide else ()
             yield from _broken(view)
             last = group is None or view is group[-1]
-            # What one table has explained holds for the next.
+            # What is explained below one table holds for the next.
             new = [line for line in self._legend(view, group) if line not in explained] if view.rows and last else []
             explained |= dict.fromkeys(new)
             yield from (Prose(line, style="dim") for line in new)
             yield from [""] if new else []
 
     def _legend(self, view: View, group: Sequence[View] | None) -> list[str]:
-        """Return what the columns and marks of a table mean; without words before it, also what is known of chance."""
+        """Return what the columns and marks of a table mean; if nothing precedes it, also the chance level."""
         marks = mark_words(view) if group is None else marks_legend(self._results, view)
         about = column_legend(view, chunk_ids=self._wide and bool(view.published)) if self._words else legend(view)
         costs = cost_legend(view) if self._wide and cost_table(view) else []
         return list(dict.fromkeys([*about, *marks, *costs]))
 
     def _closing(self, found: Sequence[View]) -> Iterator[RenderableType]:
-        """Yield what an index is worth and the other axes in full, or where more is."""
+        """Yield the value of an index and the other axes in full, or where to find more."""
         yield from map(Prose, index_sentences(found))
         if self._wide and len(found) > 1 and not axes_alone(self._results, found):
             yield from map(Prose, axis_sentences(self._results))
@@ -88,7 +88,7 @@ _MORE_SETTINGS = "More: --wide (each setting by itself, all measures, costs), re
 
 
 def render_screen(results: Results, *, wide: bool = False) -> Screen:
-    """Return the answer and a table per dataset, best chunker first; wide: per setting, with all measures that fit."""
+    """Return the answer and a table per dataset, best chunker first; ``wide``: per setting, all measures that fit."""
     return Screen(results, wide=wide, words=True)
 
 
@@ -98,7 +98,7 @@ def render_table(results: Results, *, wide: bool = False) -> Screen:
 
 
 def _of_one_setting(view: View) -> Iterator[RenderableType]:
-    """Yield what is said of one setting of several, above its tables."""
+    """Yield the statements about one of several settings, above its tables."""
     yield Prose(f"{where(view)}:")
     yield from answer(view)
     yield from fact_lines(facts(view))
@@ -125,7 +125,7 @@ def _together(found: Sequence[View]) -> dict[str, list[View]]:
 
 
 def _matrices(group: Sequence[View], results: Results, width: int) -> Iterator[RenderableType]:
-    """Yield the headline of every chunker in every setting of one dataset, in as many tables as the width asks for."""
+    """Yield the headline of every chunker in every setting of one dataset, in as many tables as the width requires."""
     yield from in_pieces(group, lambda some: _matrix(group, results, some), width)
     yield from _by_group(group, width)
 
@@ -165,9 +165,9 @@ def _beside_others(row: Row | None, headline: str, mark: str) -> Text:
 
 
 def _by_group(views: Sequence[View], width: int) -> Iterator[RenderableType]:
-    """Yield the headline by kind and by category of query, settings side by side where they fit.
+    """Yield the headline by kind and by category of query, settings side by side if they fit.
 
-    Nothing where there is one group.
+    Nothing if there is one group.
     """
     for by in GROUPS:
         found = [(view, groups) for view in views if (groups := group_table(view, by)) is not None]
@@ -205,7 +205,7 @@ def _groups(views: Sequence[View], found: Sequence[tuple[View, TextTable]], by: 
 
 
 def _costs(view: View, width: int) -> Iterator[RenderableType]:
-    """Yield what every row costs, as many columns as fit; nothing where it is not known."""
+    """Yield the cost of every row, as many columns as fit; nothing if unknown."""
     found = cost_table(view)
     if found is not None:
         places = [str(place) for place in range(1, len(found.header))]
@@ -215,7 +215,7 @@ def _costs(view: View, width: int) -> Iterator[RenderableType]:
 
 
 def _plain(found: TextTable, places: Sequence[str]) -> Table:
-    """Return some columns of a table of text."""
+    """Return selected columns of a table of text."""
     from rich.text import Text
 
     table = new_table(found.title)
@@ -234,13 +234,13 @@ def _left_out(wanted: Sequence[str], kept: Sequence[str]) -> Iterator[Renderable
 
 
 def _rank(group: Sequence[View], name: str) -> tuple[float, str]:
-    """Return the mean place of a chunker over the settings; one that is missing somewhere stands last there."""
+    """Return the mean rank of a chunker over the settings; one that is missing somewhere ranks last there."""
     places = [{row.chunker: place for place, row in enumerate(view.rows)} for view in group]
     return sum(each.get(name, len(each)) for each in places) / len(places), name
 
 
 def _measures(view: View, results: Results, *, width: int, wide: bool) -> Iterator[RenderableType]:
-    """Yield one setting with the measures that fit; what does not fit is named."""
+    """Yield one setting with the measures that fit; the others are named."""
     measures = view.fair[1:] + view.published if wide else view.fair[1:][:_NARROW_MEASURES]
     curve = [_CURVE] if any(row.curve for row in view.rows) else []
     wanted = ["chunks", "size", "95 %", *measures, *(["p95 size"] if wide else []), *curve]
@@ -268,7 +268,7 @@ def _table(view: View, results: Results, wanted: Sequence[str]) -> Table:
     for name, say in shown.items():
         cells = [say(row) for row in view.rows]
         words = f"recall to\n{results.budgets[-1]:,}" if name == _CURVE else _heading(name)
-        # What has marks behind its numbers is padded here: a justified cell loses the spaces at its end.
+        # Cells with marks behind their numbers are padded here: a justified cell loses its trailing spaces.
         table.add_column(words if name in ("", _CURVE) else to_the_right(words, cells), no_wrap=True)
         made.append(cells)
     for row, *cells in zip(view.rows, *made, strict=True):
@@ -281,7 +281,7 @@ def _interval(row: Row, measure: str) -> str:
 
 
 def _marked(row: Row, measure: str) -> Text:
-    """Return the mean; the best of its column carries a star, which survives a pipe where bold does not."""
+    """Return the mean; the best of its column gets a star, which survives a pipe, unlike bold."""
     from rich.text import Text
 
     best = measure in row.best_in

@@ -1,4 +1,4 @@
-"""The answer in words, plain ones first, claiming only what the comparisons carry."""
+"""The answer in words, plain ones first, claiming only what the comparisons support."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from evaluation.statistics import BestSet, Comparison, Standing
 
 _NO_MEDIAN_TEST = "A query that never gets there has no difference to test, so none is called best."
 _FEW = 4
-"""Chunkers behind the best that are named one by one."""
+"""Chunkers behind the best that are named individually."""
 
 
 def verdict(results: Results) -> str:
-    """Return the statement over all settings first, then a paragraph for each of them, then what to beware of."""
+    """Return the statement over all settings first, then a paragraph for each of them, then the cautions."""
     found = views(results)
     axes, alone = axis_sentences(results), axes_alone(results, found)
     paragraphs = [" ".join(overall_sentences(results, found))] if len(found) > 1 and not alone else []
-    # With one chunker, what is compared are the other axes.
+    # With one chunker, the other axes are what is compared.
     paragraphs += [] if alone else [f"{where(view)}:\n{' '.join(sentences(view))}" for view in found]
     paragraphs.append("\n".join(axes))
     paragraphs.append("\n".join(index_sentences(found)))
@@ -48,7 +48,7 @@ def verdict(results: Results) -> str:
 
 
 def axes_alone(results: Results, found: Sequence[View]) -> bool:
-    """Say whether nothing but embedders and retrievers is compared."""
+    """Return whether only embedders and retrievers are compared."""
     return bool(axis_sentences(results)) and all(len(view.rows) == 1 and not view.failed for view in found)
 
 
@@ -58,7 +58,7 @@ def sentences(view: View, *, power: bool = True) -> list[str]:
 
 
 def where(view: View) -> str:
-    """Return the setting with the number of its queries and repositories."""
+    """Return the setting with its number of queries and repositories."""
     return f"{view.setting.title} ({asked_words(view)}, {plural(view.repositories, 'repository')})"
 
 
@@ -74,7 +74,7 @@ def _answer(view: View, *, power: bool) -> list[str]:
 
 
 def _of_the_headline(view: View, best: BestSet) -> tuple[str, ...]:
-    """Return the caveats of the comparison that the figures are about; what concerns all is said of the set."""
+    """Return the caveats of the comparison behind the figures; what concerns all is stated for the set."""
     behind = [row.chunker for row in view.rows if row.chunker in best.excluded and best.standing(row.chunker).rival]
     leader, other = (best.may_be_best or behind)[0], (behind or best.may_be_best)[0 if behind else -1]
     pair = view.comparison(leader, view.baseline or other)
@@ -82,7 +82,7 @@ def _of_the_headline(view: View, best: BestSet) -> tuple[str, ...]:
 
 
 def _untested(view: View) -> str:
-    """Return why nothing is compared, or nothing where there is something to compare."""
+    """Return why nothing is compared, or nothing if there is something to compare."""
     measure = measure_of(view.headline)
     compared = [row for row in view.comparisons if row.n_queries]
     summaries = {row.chunker: row.cell.measures.get(view.headline) for row in view.rows}
@@ -112,7 +112,7 @@ def _untested(view: View) -> str:
 
 
 def _among_all(view: View, best: BestSet) -> list[str]:
-    """Say who may be best, by how much the others are behind, and what is left open."""
+    """State which may be best, how far the others are behind, and what is undecided."""
     may = best.may_be_best
     out = [row.chunker for row in view.rows if row.chunker in best.excluded and best.standing(row.chunker).rival]
     if not may:
@@ -142,14 +142,14 @@ def _among_all(view: View, best: BestSet) -> list[str]:
 
 
 def _here(view: View, best: BestSet) -> str:
-    """Return what a claim is limited to where repositories are too few to speak of others."""
+    """Return the limit of a claim if repositories are too few to generalise to others."""
     if best.unit == "repository":
         return ""
     return " in this repository" if view.repositories == 1 else f" in these {view.repositories} repositories"
 
 
 def _range(view: View, may: Sequence[str]) -> list[str]:
-    """Return what the first has shown and the one that has shown least, and the range of the headline's means."""
+    """Return what the first and the lowest have shown, and the range of the headline's means."""
     known = [mean for row in view.rows if (mean := row.mean(view.headline)) is not None]
     low, high = (score(view.headline, end) for end in (min(known), max(known)))
     means = f"all have {low}" if low == high else f"they have {low} to {high}"
@@ -160,7 +160,7 @@ def _range(view: View, may: Sequence[str]) -> list[str]:
 
 
 def _least_shown(view: View, may: Sequence[str]) -> str:
-    """Return who has shown least of the answer; of two, the other one than the leader."""
+    """Return the chunker that has shown least of the answer; of two, the one that does not lead."""
     name = view.recall_name
     if len(may) == 2 or name is None:
         return may[-1]
@@ -169,12 +169,12 @@ def _least_shown(view: View, may: Sequence[str]) -> str:
 
 
 def _plain_first(plain: str, figures: str, basis: str, *, rest: str = "") -> list[str]:
-    """Return the plain sentence and the one with the measure's name; what they are over is said once."""
+    """Return the plain sentence and the one with the measure's name; their basis is stated once."""
     return [plain, f"{figures}{rest}."] if plain else [f"{figures}, {basis}{rest}."]
 
 
 def _behind(view: View, leader: str, one: Standing, *, which: str) -> list[str]:
-    """Return how far the nearest of the excluded is behind the best, with both means and what the interval is over."""
+    """Return how far the nearest excluded one is behind the best, with both means and what the interval is over."""
     measure = measure_of(view.headline)
     first, second = (score(measure, view.row(name).mean(view.headline)) for name in (leader, one.name))
     amount = with_unit(measure, abs(one.difference))
@@ -188,7 +188,7 @@ def _behind(view: View, leader: str, one: Standing, *, which: str) -> list[str]:
 
 
 def _how_far(view: View, one: Standing, pair: Comparison | None) -> str:
-    """Return the interval to the best; where only the one-sided test shows a difference, that with the pair's own."""
+    """Return the interval to the best; if only the one-sided test shows a difference, with the pair's own interval."""
     if not one.one_sided:
         return span(view.headline, *sorted(abs(end) for end in (one.low, one.high)))
     said = f"p = {one.p:.3f}, one-sided, which decides who may be best"
@@ -199,7 +199,7 @@ def _how_far(view: View, one: Standing, pair: Comparison | None) -> str:
 
 
 def _among_the_best(view: View, may: Sequence[str]) -> list[str]:
-    """Say what is known of those that may be best among themselves."""
+    """State what is known among those that may be best."""
     if len(may) < 2:
         return []
     pairs = [row for k, a in enumerate(may) for b in may[k + 1 :] if (row := view.comparison(a, b)) is not None]
@@ -251,7 +251,7 @@ def _signed(view: View, row: Comparison) -> str:
 
 
 def _open(view: View, row: Comparison) -> str:
-    """Return what is known of two chunkers that may both be best."""
+    """Return what is known about two chunkers that may both be best."""
     if row.shown:
         # Two alternatives that are far from each other may both be near the best of many.
         first = row if row.better == row.a else row.turned()
@@ -273,7 +273,7 @@ def _numbers(view: View, row: Comparison, *, and_more: str = "") -> str:
 
 
 def _explained(view: View) -> str:
-    """Return the headline's name with what it says, and which way is better where that is not the usual one."""
+    """Return the headline's name with its meaning, and which direction is better if it is not the usual one."""
     measure = measure_of(view.headline)
     less = "; less is better" if lower_is_better(measure) else ""
     return f"{measure.name} ({measure.words}{less})"
@@ -313,7 +313,7 @@ def _margin(view: View) -> str:
 
 
 def _other_weight(view: View) -> list[str]:
-    """Say so where the other weight has another leader."""
+    """Add a note if the other weight has another leader."""
     known = {row.chunker: value for row in view.rows if (value := row.part(view.headline, "other_mean")) is not None}
     if not known or view.repositories < 2:
         return []
@@ -327,7 +327,7 @@ def _other_weight(view: View) -> list[str]:
 
 
 def _medians(view: View) -> str:
-    """Return the medians of a measure that some queries never reach, with how many do."""
+    """Return the medians of a measure that some queries never reach, with the number that do."""
     measure, total = measure_of(view.headline), len(view.queries)
     said = []
     for row in view.rows:

@@ -1,4 +1,4 @@
-"""What every kind of report shows: per setting, the chunkers from best to worst with what is known about each."""
+"""The data behind every kind of report: per setting, the chunkers from best to worst with all facts about each."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MAY_BE_BEST, STAR = "●", "★"
 
 
 class Setting(NamedTuple):
-    """What is held equal while chunkers are compared."""
+    """What is held constant while chunkers are compared."""
 
     dataset: str
     embedder: str
-    """Empty where the retriever uses no vectors."""
+    """Empty if the retriever uses no vectors."""
     retriever: str
 
     @property
@@ -46,7 +46,7 @@ class Row:
     """Measures on gold text in which no chunker has a better mean; chunk ids give no order between chunkers."""
 
     def mean(self, measure: str) -> float | None:
-        """Return the mean of a measure, or its median where that is what sums it up; None where there is neither."""
+        """Return the mean of a measure, or its median if that is its summary; None if there is neither."""
         mean = self.part(measure, "mean")
         return self.part(measure, "median") if mean is None else mean
 
@@ -58,13 +58,13 @@ class Row:
 
     @property
     def curve(self) -> list[float]:
-        """Mean recall at each budget; empty where the run has no curve."""
+        """Mean recall at each budget; empty if the run has no curve."""
         return [] if self.cell.curve is None else [float(v) for v in np.nanmean(self.cell.curve, axis=0)]
 
 
 @dataclass(frozen=True)
 class View:
-    """One setting, ready to be shown."""
+    """One setting, ready to be displayed."""
 
     setting: Setting
     headline: str
@@ -77,24 +77,24 @@ class View:
     reading: tuple[Comparison, ...]
     """Of the share of the answer that has been read at the headline's budget."""
     best: BestSet | None
-    """Who may be best in the headline measure; None where there is nothing to compare."""
+    """Which may be best in the headline measure; None if there is nothing to compare."""
     queries: tuple[QueryRecord, ...]
     dataset: DatasetRecord | None
     config: ExperimentConfig
     marks: Mapping[str, Mark]
-    """Chunker → how it is drawn, in this and every other setting of the run."""
+    """Chunker → its mark, in this and every other setting of the run."""
     alone: bool
     """Whether it is the only setting of the run."""
 
     @property
     def noun(self) -> str:
-        """What its rows are called: chunkers, runs where all are places that others returned, contestants if both."""
+        """What its rows are called: chunkers, runs if all are external places, contestants if both."""
         kinds = {cell.key.is_span_run for cell in (*(row.cell for row in self.rows), *self.failed)}
         return "chunker" if kinds <= {False} else "run" if kinds == {True} else "contestant"
 
     @property
     def baseline(self) -> str | None:
-        """The chunker that all others are compared with, where one was named and scored."""
+        """The chunker that all others are compared with, if one was named and scored."""
         named = self.config.baseline
         return named if named in {row.chunker for row in self.rows} else None
 
@@ -105,7 +105,7 @@ class View:
 
     @property
     def fair(self) -> list[str]:
-        """Measures on gold text, which all chunkers share, the headline first."""
+        """Measures on gold text, which all chunkers share, headline first."""
         found = [name for name in self.measures if not is_published(name) and name != self.headline]
         return [self.headline, *found]
 
@@ -116,7 +116,7 @@ class View:
 
     @property
     def repositories(self) -> int:
-        """How many repositories the queries come from."""
+        """The number of repositories that the queries come from."""
         return len({query.cluster for query in self.queries})
 
     def row(self, chunker: str) -> Row:
@@ -125,7 +125,7 @@ class View:
 
     @property
     def recall_name(self) -> str | None:
-        """The measure of what has been read at the headline's budget; None where that was not scored."""
+        """The measure of what has been read at the headline's budget; None if it was not scored."""
         name = f"recall@{measure_of(self.headline).cut}"
         return name if name in self.measures and not is_published(name) else None
 
@@ -135,7 +135,7 @@ class View:
 
 
 def find_pair(comparisons: Sequence[Comparison], first: str, second: str) -> Comparison | None:
-    """Return the comparison of two chunkers turned so that ``a`` is the first; None where it was not made."""
+    """Return the comparison of two chunkers oriented so that ``a`` is the first; None if it was not made."""
     for row in comparisons:
         if (row.a, row.b) == (first, second):
             return row
@@ -145,12 +145,12 @@ def find_pair(comparisons: Sequence[Comparison], first: str, second: str) -> Com
 
 
 def views(results: Results, *, drawn: Mapping[str, Mark] | None = None) -> list[View]:
-    """Return one view per setting, in the order of the cells; settings that differ in an unused embedder are one.
+    """Return one view per setting, in the order of the cells; settings that differ in an unused embedder are merged.
 
-    ``drawn`` is how chunkers are drawn where other runs stand beside this one.
+    ``drawn`` assigns marks to chunkers where other runs are shown beside this one.
     """
     recall(results.own_measures)
-    # A cell that failed does not know whether it would have used vectors; its retriever's other cells do.
+    # A failed cell does not know whether it would have used vectors; its retriever's other cells do.
     lexical = {cell.key.retriever for cell in results.cells if cell.status == "ok" and not cell.search.uses_vectors}
     groups: dict[Setting, list[CellRecord]] = {}
     for cell in (cell for cell in results.cells if not cell.key.is_span_run):
@@ -158,7 +158,7 @@ def views(results: Results, *, drawn: Mapping[str, Mark] | None = None) -> list[
         setting = Setting(key.dataset, "" if key.retriever in lexical else key.embedder, key.retriever)
         groups.setdefault(setting, []).append(cell)
     for cell in (cell for cell in results.cells if cell.key.is_span_run):
-        # A span run has no embedder and no retriever: it stands beside the chunkers of every setting of its dataset.
+        # A span run has no embedder and no retriever: it is shown beside the chunkers of every setting of its dataset.
         own = Setting(cell.key.dataset, "", "")
         for setting in [each for each in groups if each.dataset == own.dataset] or [own]:
             groups.setdefault(setting, []).append(cell)
@@ -168,7 +168,7 @@ def views(results: Results, *, drawn: Mapping[str, Mark] | None = None) -> list[
 
 
 def chunker_marks(*runs: Results) -> dict[str, Mark]:
-    """Return how each chunker is drawn: by the order of the experiments, whatever the scores are."""
+    """Return each chunker's mark: by the order of the experiments, whatever the scores are."""
     return marks(name for run in runs for name in (*run.config.chunkers, *(cell.key.chunker for cell in run.cells)))
 
 
@@ -176,7 +176,7 @@ def _view(
     results: Results, setting: Setting, mine: Sequence[CellRecord], *, drawn: Mapping[str, Mark], alone: bool
 ) -> View:
     headline = results.config.headline
-    # Cells that differ in an embedder that is not used are the same: the first stands for all.
+    # Cells that differ only in an unused embedder are the same: the first represents all.
     cells = list({cell.key.chunker: cell for cell in reversed(mine)}.values())[::-1]
     scored = [cell for cell in cells if cell.status == "ok"]
     measures = tuple(dict.fromkeys(name for cell in scored for name in cell.measures))
@@ -228,7 +228,7 @@ def _place(record: ComparisonRecord | BestRecord) -> tuple[str, str, str, str] |
 
 
 def _best(rows: Sequence[Row], measures: Sequence[str]) -> dict[str, set[str]]:
-    """Return who has the best mean of each measure; several when they tie."""
+    """Return which has the best mean of each measure; several if they tie."""
     found: dict[str, set[str]] = {}
     for measure in measures:
         means = {row.chunker: mean for row in rows if (mean := row.mean(measure)) is not None}

@@ -1,4 +1,4 @@
-"""Comparisons of alternatives over per-query scores: intervals, tests and answers that cannot disagree."""
+"""Comparisons of alternatives over per-query scores: intervals, tests and decisions that cannot disagree."""
 
 from evaluation.statistics.best import best_set
 from evaluation.statistics.compare import FLIPS, compare_pairs

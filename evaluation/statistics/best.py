@@ -1,4 +1,4 @@
-"""Who may be the best: comparisons with the best (Hsu 1984), for any number of alternatives."""
+"""Which alternatives may be the best: comparisons with the best (Hsu 1984), for any number of alternatives."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from evaluation.statistics.types import LEAST, SIGNIFICANT, BestSet, Standing, T
 
 
 class _Families(NamedTuple):
-    """Per row, the comparisons that it is the control of."""
+    """Per row, the comparisons in which it is the control."""
 
     sizes: np.ndarray
-    """How many of the others may be what beats it."""
+    """How many of the others could be the one that beats it."""
     correlations: np.ndarray
 
 
 class _Bounds(NamedTuple):
-    """[names × names]: of row minus column, higher being better."""
+    """[names × names]: bounds of row minus column, higher being better."""
 
     estimate: np.ndarray
     low: np.ndarray
@@ -60,12 +60,13 @@ def best_set(
     seed: int = 0,
     corrections: int = 1,
 ) -> BestSet:
-    """Return who may be the best of the rows of [names × queries], with intervals to the best of the others.
+    """Return which rows of [names × queries] may be the best, with intervals to the best of the others.
 
     A row leaves the set when some other is shown to be better, corrected for all others: the truly best one is excluded
     in at most 5 % of cases, however many rows there are. The comparisons of a row share that row as their control, so
-    their correction is Dunnett's, by the correlation that the data show, for those others that are not far behind it.
-    ``corrections`` is the number of sets that one statement speaks of. The other options are those of `compare_pairs`.
+    their correction is Dunnett's, with the correlation estimated from the data, for those others that are not far
+    behind it.
+    ``corrections`` is the number of sets covered by one statement. The other options are those of `compare_pairs`.
     """
     found = checked(scores, clusters, names)
     sign = 1.0 if higher_is_better else -1.0
@@ -112,7 +113,7 @@ def _means(scores: np.ndarray, clusters: Sequence[str], weight: Weight) -> np.nd
 def _bounds(
     scores: np.ndarray, clusters: Sequence[str], *, span: Span, settings: Settings, corrections: int
 ) -> tuple[_Bounds, _Basis]:
-    """Weigh every pair once: the bounds of j minus i mirror those of i minus j."""
+    """Evaluate every pair once: the bounds of j minus i mirror those of i minus j."""
     count = len(scores)
     first, second = np.triu_indices(count, 1)
     estimate, low, high, one_sided_high = (np.full((count, count), value) for value in (0.0, -np.inf, np.inf, np.inf))
@@ -125,7 +126,7 @@ def _bounds(
     repositories = by_repository(differences, clusters)
     families = _families(groups, first, second, count)
     one = family_level(SIGNIFICANT / corrections, *families)
-    # An interval speaks of all others, far behind or not.
+    # An interval covers all others, far behind or not.
     two = family_level(SIGNIFICANT / 2 / corrections, np.full(count, count - 1.0), families.correlations)
     smallest = np.full(len(first), np.nan)
     noted: dict[str, None] = {}
@@ -133,7 +134,7 @@ def _bounds(
         evidence, i, j = group.evidence, first[group.rows], second[group.rows]
         defined = group.samples.counts > 0
         estimate[i, j], estimate[j, i] = evidence.estimates, -evidence.estimates
-        # Either of the two may be the best one, which all others are compared with.
+        # Either of the two may be the best one, with which all others are compared.
         level = np.minimum(two[i], two[j])
         ends = within(span, evidence.lower(level), evidence.upper(level))
         low[i, j], high[i, j] = np.where(defined, ends.low, -np.inf), np.where(defined, ends.high, np.inf)
@@ -160,7 +161,7 @@ def _families(groups: Sequence[Group], first: np.ndarray, second: np.ndarray, co
         return _Families(np.full(count, count - 1.0), np.zeros(count))
     (group,) = groups
     estimates, errors, samples = group.evidence.estimates, group.evidence.errors, group.samples
-    # A pair that never differs, or has no value, stays in question.
+    # A pair that never differs, or has no value, still counts.
     ratios = np.divide(estimates, errors, out=np.zeros(len(errors)), where=errors > 0)
     parts = samples.weights * (samples.values - np.nan_to_num(estimates)[:, None])
     found = []

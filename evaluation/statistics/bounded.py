@@ -1,4 +1,4 @@
-"""Bounds for the mean of bounded values that need neither symmetry nor a normal mean."""
+"""Bounds for the mean of bounded values, without assuming symmetry or a normal mean."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _CERTAIN = 40.0
 
 @dataclass(frozen=True, slots=True)
 class BoundedMean:
-    """Gaffke's (2005) bound: random weights over the sample and one more value, the worst that is possible.
+    """Gaffke's (2005) bound: random weights over the sample plus one more value, the worst possible.
 
-    For values of 0 and 1 it is Clopper and Pearson's exact interval, for many values the normal one. A rare large loss
-    that a sample happens to miss cannot make it certain, because the worst value is always among the values weighed.
+    For values of 0 and 1 it is Clopper and Pearson's exact interval, for many values the normal one. It cannot become
+    certain because the sample happens to miss a rare large loss: the worst value is always among the values weighted.
     """
 
     samples: Samples
@@ -52,16 +52,16 @@ class BoundedMean:
         return -_bound(-self.samples.values, self.samples.weights, self.worst, -self.most, level)
 
     def lower_if_below(self, limit: np.ndarray, level: float) -> np.ndarray:
-        """Return the lower bound where it is less than the limit, else infinity: one look is cheaper than a search."""
+        """Return the lower bound if it is less than the limit, else infinity: one check is cheaper than a search."""
         return _bound_below(self.samples.values, self.samples.weights, self.worst, (self.least, limit), level)
 
     def upper_if_above(self, limit: np.ndarray, level: float) -> np.ndarray:
-        """Return the upper bound where it is more than the limit, else minus infinity."""
+        """Return the upper bound if it is more than the limit, else minus infinity."""
         return -_bound_below(-self.samples.values, self.samples.weights, self.worst, (-self.most, -limit), level)
 
 
 def bounded_mean(samples: Samples, *, least: float, most: float, worst: WorstWeight = "largest") -> BoundedMean:
-    """Prepare the bounds for values that cannot be outside ``least`` and ``most``.
+    """Prepare the bounds for values that lie between ``least`` and ``most``.
 
     The worst value weighs as much as the heaviest unit, which is safe for any weights, or as much as a typical one
     (Kish's effective size), where the bounds only guard another procedure.
@@ -75,7 +75,7 @@ def bounded_mean(samples: Samples, *, least: float, most: float, worst: WorstWei
 
 
 def _bound(values: np.ndarray, weights: np.ndarray, worst: np.ndarray, least: float, level: Level) -> np.ndarray:
-    """Find the value that the randomly weighted mean is below with this probability: secants inside a bracket."""
+    """Find the value that the randomly weighted mean is below with this probability, by secants inside a bracket."""
     from scipy import special  # scipy.stats takes a second to import
 
     goal = special.ndtri(level)
@@ -128,8 +128,9 @@ def _score(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the probability, as a normal score, that Σ weight·E·(value - at) ≤ 0 for exponential E.
 
-    ``ends`` are the least possible value, which is part of the sum, and ``at``. Also returned is the saddlepoint, where
-    the next search may start. Lugannani & Rice's formula is within 3 % of the exact probability from two values on.
+    ``ends`` are the least possible value, which is part of the sum, and ``at``. The saddlepoint is also returned: the
+    next search may start there. Lugannani & Rice's formula is within 3 % of the exact probability for two or more
+    values.
     """
     least, at = ends
     parts = np.concatenate([weights * (values - at[:, None]), (worst * (least - at))[:, None]], axis=1)

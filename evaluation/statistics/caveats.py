@@ -1,4 +1,4 @@
-"""What the number, the sizes and the values of the repositories forbid to conclude, in words."""
+"""Limits on conclusions, in words, from the number, sizes and values of the repositories."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from evaluation.statistics.types import MIN_REPOSITORIES
 
 _HALF = 0.5
 _SKEWED = 0.2
-"""|skewness|/√n from which Cochran's rule calls a mean not normal."""
+"""|skewness|/√n from which Cochran's rule considers a mean not normal."""
 
 
 def caveats(group: Group, place: int, *, repositories: Repositories, row: int, queries: int, span: Span) -> list[str]:
-    """Return what a reader must know about one comparison; ``place`` is its row in the group, ``row`` in all."""
+    """Return the caveats of one comparison; ``place`` is its row in the group, ``row`` in all."""
     sizes = repositories.sizes[row]
     if not sizes.any():
         return ["two of those compared have no query in common that has a value"]
@@ -56,11 +56,11 @@ def _of_repositories(group: Group, place: int, repositories: Repositories, row: 
 
 
 def skewed(group: Group, place: int) -> list[str]:
-    """Return a warning where a few repositories differ far more than the others, and chance seldom makes it look so."""
+    """Return a warning if a few repositories differ far more than the others, beyond what chance would explain."""
     count = int(group.samples.counts[place])
     if group.unit == "query" or count < 3:
         return []
-    # Twice the standard deviation of the skewness of as many normal values.
+    # Twice the standard deviation of the skewness of that many normal values.
     by_chance = 2 * np.sqrt(6 * (count - 2) / ((count + 1) * (count + 3)) / count)
     if _skewness(group, place) <= max(_SKEWED, by_chance):
         return []

@@ -57,10 +57,10 @@ def compare_pairs(
     clusters: the repository of each query.
     weight: whether each repository counts once, or each query.
     margin: differences within ± this are practically the same, in the measure's own unit.
-    value_range: the least and the largest possible score. Without it, scores between 0 and 1 are taken for shares.
-    test: "t" is the default procedure: t over repositories from six on, else bounds over queries that need neither
+    value_range: the least and the largest possible score. Without it, scores between 0 and 1 are taken as shares.
+    test: "t" is the default procedure: t over repositories from six on, else bounds over queries, which assume neither
         symmetry nor a normal mean. "sign-flip" flips the signs of the same units; it assumes symmetric differences.
-    corrections: how many comparisons one statement speaks of, where that is more than this family.
+    corrections: the number of comparisons covered by one statement, if larger than this family.
     """
     found = checked(scores, clusters, names)
     pairs = _pairs(names, family)
@@ -96,7 +96,7 @@ def _pairs(names: Sequence[str], family: str) -> list[tuple[int, int]]:
 
 
 def _without_one(repositories: Repositories, weight: Weight) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest and the largest estimate that is left when one repository is left out."""
+    """Return the smallest and the largest estimate when one repository is left out."""
     weights = repositories.weights(weight)
     estimates = (weights * repositories.means).sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):

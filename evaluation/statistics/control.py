@@ -1,23 +1,23 @@
-"""Many one-sided comparisons with one control: what their smallest p is worth."""
+"""Many one-sided comparisons with one control: the family-wise p of the smallest."""
 
 from __future__ import annotations
 
 import numpy as np
 
 _NODES = np.linspace(-9, 9, 181)
-"""Values of the normal variable that the comparisons share."""
+"""Values of the normal variable shared by the comparisons."""
 _MOST_ALIKE = 0.9
-"""Correlations above this count as this: the sum over nodes is too coarse for more, and little is left to gain."""
+"""Larger correlations count as this: the sum over nodes is too coarse for more, and there is little left to gain."""
 _STEPS = 40
 _BEHIND = 1.5
-"""Standard errors behind the control from which another cannot be what beats it."""
+"""Standard errors behind the control beyond which another alternative cannot be the one that beats it."""
 
 
 def family_p(smallest: np.ndarray, count: np.ndarray, correlation: np.ndarray) -> np.ndarray:
     """Return, per control, how often the smallest of ``count`` one-sided p would be this small by chance.
 
-    Dunnett's (1955) problem: all comparisons share the control, so they are correlated, and less correction is due than
-    for as many separate ones. The p are taken for those of normal variables that are equally correlated.
+    Dunnett's (1955) problem: all comparisons share the control, so they are correlated, and need less correction than
+    separate ones. The p-values are treated as those of equally correlated normal variables.
     """
     from scipy import special  # scipy.stats takes a second to import
 
@@ -29,7 +29,7 @@ def family_p(smallest: np.ndarray, count: np.ndarray, correlation: np.ndarray) -
 
 
 def family_level(level: float, count: np.ndarray, correlation: np.ndarray) -> np.ndarray:
-    """Return the level of one comparison at which the family has the given one: the inverse of `family_p`."""
+    """Return the level of one comparison at which the family has the given level: the inverse of `family_p`."""
     low, high = level / count, np.full(len(count), level)
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -41,8 +41,8 @@ def family_level(level: float, count: np.ndarray, correlation: np.ndarray) -> np
 def in_question(ratios: np.ndarray, freedom: np.ndarray) -> float:
     """Return how many of the others count in a control's family, by their t ratios over the control.
 
-    One that is far behind the control cannot be what beats it (Hansen 2005). Of those that are as good, chance puts a
-    known share as far behind; the number is raised by that share, so that nothing is gained where all are equal.
+    One that is far behind the control cannot be what beats it (Hansen 2005). Among equally good ones, a known share
+    falls that far behind by chance; the number is raised by that share, so that nothing is gained where all are equal.
     """
     from scipy import special  # scipy.stats takes a second to import
 
@@ -52,10 +52,10 @@ def in_question(ratios: np.ndarray, freedom: np.ndarray) -> float:
 
 
 def shared_correlation(parts: np.ndarray) -> float:
-    """Return the mean correlation of [comparisons × units] that share a control, a little less for few units.
+    """Return the mean correlation of [comparisons × units] that share a control, slightly reduced for few units.
 
     parts: weighted deviations from the mean of each comparison. Tails of t over few units are less correlated than the
-    units; what is taken off makes the level right for 6 to 40 units, by simulation.
+    units; the reduction makes the level right for 6 to 40 units, by simulation.
     """
     count, units = parts.shape
     norms = np.sqrt(np.square(parts).sum(axis=1, keepdims=True))

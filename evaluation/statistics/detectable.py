@@ -10,10 +10,10 @@ from evaluation.statistics.types import POWER
 
 
 def detectable(evidence: Evidence, counts: np.ndarray, *, level: Level, span: Span) -> np.ndarray:
-    """Return it for every comparison at a one-sided level; NaN where units never differ or nothing can be shown.
+    """Return it for every comparison at a one-sided level; NaN where units never differ or no difference can be shown.
 
-    A true difference is shown when its estimate is farther from 0 than the interval reaches. Four estimates in five do
-    that if the true difference lies further out by the quantile of power.
+    A true difference is shown when its estimate is farther from 0 than the interval reaches. Four estimates in
+    five do so if the true difference lies further out by the quantile of the power.
     """
     from scipy import special  # scipy.stats takes a second to import
 

@@ -1,4 +1,4 @@
-"""One procedure per comparison that gives its p, its interval at any level, and its decision."""
+"""One procedure per comparison that yields its p, its interval at any level, and its decision."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from evaluation.statistics.student import student_t
 from evaluation.statistics.types import SIGNIFICANT, TestName, Unit, Weight
 
 _ALIKE_FROM = 60
-"""Queries that must be equal before two alternatives are taken to do the same: of fewer, one in twenty may differ."""
+"""Queries that must be equal before two alternatives are taken to be identical: with fewer, one in twenty may differ.
+"""
 _GUARD_LEVEL = 0.05
 """One-sided; not corrected for a family, because all its comparisons miss the same rare queries."""
 _GUARDED_FROM = 2
-"""Queries per repository from which they say something beside the repositories' means."""
+"""Queries per repository from which they add information to the repository means."""
 
 
 class Evidence(Protocol):
@@ -51,7 +52,7 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Evidence in which rows of many zeros and nothing else are certain: the two alternatives do the same."""
+    """Evidence in which rows of many zeros and nothing else are certain: the two alternatives are identical."""
 
     rest: Evidence
     alike: np.ndarray
@@ -75,22 +76,22 @@ class Alike:
         return np.where(self.alike, 1.0, self.rest.p_below())
 
     def lower(self, level: Level) -> np.ndarray:
-        """Return 0 where the two do the same, else the bound."""
+        """Return 0 where the two are identical, else the bound."""
         return np.where(self.alike, 0.0, self.rest.lower(level))
 
     def upper(self, level: Level) -> np.ndarray:
-        """Return 0 where the two do the same, else the bound."""
+        """Return 0 where the two are identical, else the bound."""
         return np.where(self.alike, 0.0, self.rest.upper(level))
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """Evidence that counts only where a second procedure, at a fixed level of its own, does not contradict it."""
+    """Evidence that counts only where a second procedure, at its own fixed level, does not contradict it."""
 
     main: Evidence
     guard: Evidence
     floor: np.ndarray
-    """The guard's lower bound at its level, where that is below the main one; levels asked for are no larger."""
+    """The guard's lower bound at its level, where it is below the main one; requested levels are no larger."""
     ceiling: np.ndarray
 
     @property
@@ -125,7 +126,7 @@ def _guarded_p(main: np.ndarray, guard: np.ndarray) -> np.ndarray:
 
 
 class Span(NamedTuple):
-    """Between which values a mean can lie, and whether that is known or only what the data show."""
+    """The range in which a mean can lie, and whether it is known or only observed."""
 
     least: float
     most: float
@@ -133,7 +134,7 @@ class Span(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """How evidence is weighed."""
+    """How evidence is computed."""
 
     weight: Weight
     test: TestName
@@ -175,8 +176,8 @@ def weigh(
 
     From six repositories on it is t over repositories. Where the range of the values is known, bounds over the queries
     guard it: the means of few queries may agree only because none met a rare large value. With fewer repositories, it
-    is the bounds over the queries alone. Zeros alone are certain only where the values are ``paired``
-    differences: the two alternatives do the same.
+    is the bounds over the queries alone. Zeros alone are certain only where the values are ``paired`` differences: the
+    two alternatives are identical.
     """
     groups = []
     for unit, (rows, samples) in fold(values, clusters, weight=settings.weight).items():
@@ -216,7 +217,7 @@ def two_sided(evidence: Evidence, span: Span, *, family: int = 1) -> Found:
     """Return p and interval of every comparison, corrected for a family by Bonferroni's inequality.
 
     Bonferroni's correction holds for any correlation, and it is a level: the corrected interval is the interval of the
-    same test at that level. Measured beside max-T, it loses 1 to 2 points of power.
+    same test at that level. Compared with max-T, it loses 1 to 2 points of power.
     """
     level = SIGNIFICANT / 2 / family
     p = np.minimum(1.0, 2 * family * np.minimum(evidence.p_above(), evidence.p_below()))
@@ -225,10 +226,10 @@ def two_sided(evidence: Evidence, span: Span, *, family: int = 1) -> Found:
 
 
 def within(span: Span, low: np.ndarray, high: np.ndarray) -> Ends:
-    """Return the ends of an interval inside the range that a mean can have, where that is known."""
+    """Clip an interval to the range that a mean can have, where that is known."""
     return Ends(np.maximum(low, span.least), np.minimum(high, span.most)) if span.known else Ends(low, high)
 
 
 def agreeing(p: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """Return p on the side of the level that the interval is on: the two may differ by the rounding of a bound."""
+    """Return p on the same side of the level as the interval: the two may differ by rounding of a bound."""
     return np.where(shown, np.minimum(p, SIGNIFICANT), np.where(p <= SIGNIFICANT, np.nextafter(SIGNIFICANT, 1), p))

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.statistics.samples import Level, Samples
 
 _BLOCK_CELLS = 4_000_000
-"""Signs per block (32 MB): in smaller ones the threads of the product wait for each other most of the time."""
+"""Signs per block (32 MB): in smaller blocks the threads of the product mostly wait for each other."""
 _ROWS = 512
 """Comparisons whose flips are held in memory at once."""
 _LARGEST_LEVEL = 0.05
@@ -22,7 +22,7 @@ _TIE = 1e-9
 class SignFlips:
     """Flipping the signs of a subset makes the sum larger exactly where the subset's mean is below the true mean.
 
-    So the p of "the true mean is at most μ" is the share of subsets whose mean is at most μ, the empty one included,
+    So the p of "the true mean is at most μ" is the share of subsets whose mean is at most μ, including the empty one,
     and the bounds of the true mean are quantiles of subset means: one list gives p and interval.
     """
 
@@ -33,7 +33,7 @@ class SignFlips:
     largest: np.ndarray
     """The largest, descending; that of the empty subset is inf."""
     at_most_zero: np.ndarray
-    """How many subsets have a mean of at most 0."""
+    """Number of subsets with a mean of at most 0."""
     at_least_zero: np.ndarray
     flips: int
     exact: bool
@@ -61,7 +61,7 @@ class SignFlips:
 
 
 def sign_flips(samples: Samples, *, flips: int, seed: int) -> SignFlips:
-    """Flip the units of every sample: all subsets where ``flips`` allows, else ``flips`` random ones."""
+    """Flip the units of every sample: all subsets if ``flips`` allows, else ``flips`` random ones."""
     units = samples.values.shape[1]
     exact = units < 63 and 2**units <= flips
     total = 2**units if exact else flips + 1
@@ -107,7 +107,7 @@ def _subset_means(
 
 
 def _factors(parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split into a product of two: all pairs of a few rows have the rank of the rows, which saves most of the work."""
+    """Factor into a product of two: all pairs of a few rows have the rank of the rows, which saves most of the work."""
     values, vectors = np.linalg.eigh(parts @ parts.T)
     basis = vectors[:, values > _TIE * values.max(initial=0.0)]
     right = basis.T @ parts
@@ -126,7 +126,7 @@ class _Smallest:
         self.width = 0
 
     def add(self, block: np.ndarray) -> None:
-        """Take a block in; once in a while, forget what cannot be among the smallest."""
+        """Add a block; from time to time, discard what cannot be among the smallest."""
         self.blocks.append(block)
         self.width += block.shape[1]
         if self.width > 4 * self.keep:
@@ -164,7 +164,7 @@ def _random_subsets(units: int, flips: int, seed: int) -> Iterator[np.ndarray]:
     yield np.zeros((units, 1))
     rng = np.random.default_rng(seed)
     block = max(8, _BLOCK_CELLS // units // 8 * 8)
-    # One array for all blocks: fresh memory would cost more than the product.
+    # One array for all blocks: allocating memory would cost more than the product.
     bits = np.empty((units, block))
     for start in range(0, flips, block):
         width = min(block, flips - start)

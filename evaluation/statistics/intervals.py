@@ -1,4 +1,4 @@
-"""95 % intervals of a mean over queries that cluster in repositories."""
+"""95 % intervals of a mean over queries that are clustered in repositories."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.statistics.types import Interval, Weight
 
 
 def weighted_mean(values: np.ndarray, clusters: Sequence[str], *, weight: Weight = "repository") -> float:
-    """Return the mean in which each repository, or each query, counts once; NaN where no query has a value."""
+    """Return the mean in which each repository, or each query, counts once; NaN if no query has a value."""
     repositories = by_repository(np.asarray(values, dtype=np.float64)[None, :], clusters)
     if not repositories.counts[0]:
         return float("nan")
@@ -22,7 +22,7 @@ def weighted_mean(values: np.ndarray, clusters: Sequence[str], *, weight: Weight
 
 
 def _within(mean: float, values: np.ndarray) -> float:
-    """Return the mean without the rounding that takes it beyond all of its values."""
+    """Clip the mean to the range of its values, which rounding can exceed."""
     return float(np.clip(mean, np.nanmin(values), np.nanmax(values)))
 
 
@@ -33,7 +33,7 @@ def mean_interval(
     weight: Weight = "repository",
     value_range: tuple[float, float] | None = None,
 ) -> Interval:
-    """Return the mean over the queries that have a value, with the interval by which means are compared."""
+    """Return the mean over the queries with a value, with the interval by which means are compared."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or len(array) != len(clusters):
         raise ValueError(f"{array.shape} values and {len(clusters)} cluster labels do not pair up")

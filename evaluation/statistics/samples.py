@@ -1,4 +1,4 @@
-"""Paired differences folded into independent units: repositories, or queries where repositories are few."""
+"""Paired differences folded into independent units: repositories, or queries where there are few repositories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Level = float | np.ndarray
 class Samples:
     """One weighted sample per comparison; units without a value have weight 0 and value 0.
 
-    A row of ``weights`` sums to 1, or to 0 where the comparison has no value at all.
+    A row of ``weights`` sums to 1, or to 0 if the comparison has no value at all.
     """
 
     values: np.ndarray
@@ -34,13 +34,13 @@ class Samples:
 
     @property
     def counts(self) -> np.ndarray:
-        """How many units each comparison has."""
+        """Number of units of each comparison."""
         return np.asarray((self.weights > 0).sum(axis=1))
 
 
 @dataclass(frozen=True, slots=True)
 class Repositories:
-    """Per comparison and repository: how many queries have a value, and their mean (0 where there are none)."""
+    """Per comparison and repository: the number of queries with a value, and their mean (0 if there are none)."""
 
     labels: Sequence[str]
     sizes: np.ndarray
@@ -49,17 +49,17 @@ class Repositories:
 
     @property
     def counts(self) -> np.ndarray:
-        """How many repositories each comparison has."""
+        """Number of repositories of each comparison."""
         return np.asarray((self.sizes > 0).sum(axis=1))
 
     def weights(self, weight: Weight) -> np.ndarray:
-        """Return what each repository contributes to the estimate: rows sum to 1, or to 0 without any value."""
+        """Return the contribution of each repository to the estimate: rows sum to 1, or to 0 without any value."""
         parts = (self.sizes > 0).astype(np.float64) if weight == "repository" else self.sizes
         return np.asarray(parts / np.maximum(parts.sum(axis=1, keepdims=True), 1))
 
 
 def by_repository(values: np.ndarray, clusters: Sequence[str]) -> Repositories:
-    """Average [comparisons × queries] inside each repository; NaN is left out."""
+    """Average [comparisons × queries] within each repository, ignoring NaN."""
     labels, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     index = index.reshape(-1)
     defined = ~np.isnan(values)
@@ -72,8 +72,8 @@ def by_repository(values: np.ndarray, clusters: Sequence[str]) -> Repositories:
 def fold(values: np.ndarray, clusters: Sequence[str], *, weight: Weight) -> dict[Unit, tuple[np.ndarray, Samples]]:
     """Group the comparisons by the unit they allow: row numbers and their samples.
 
-    A comparison with at least six repositories takes repositories as units, any other takes its queries: a missing
-    value may leave one comparison with fewer repositories than its neighbours.
+    A comparison with at least six repositories uses repositories as units, any other uses its queries: missing values
+    may leave one comparison with fewer repositories than others.
     """
     repositories = by_repository(values, clusters)
     enough = repositories.counts >= MIN_REPOSITORIES
@@ -89,7 +89,7 @@ def fold(values: np.ndarray, clusters: Sequence[str], *, weight: Weight) -> dict
 
 
 def queries_of(values: np.ndarray, clusters: Sequence[str], *, weight: Weight) -> Samples:
-    """Take every query as a unit; the weights still make each repository count once, or each query."""
+    """Use every query as a unit; the weights still make each repository count once, or each query."""
     repositories = by_repository(values, clusters)
     _, index = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
     defined = ~np.isnan(values)

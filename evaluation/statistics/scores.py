@@ -1,4 +1,4 @@
-"""Checks a matrix of scores, and says between which values a difference of two scores can lie."""
+"""Validates a matrix of scores, and determines the range of a difference of two scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROUNDING = 1e-9
 
 
 def checked(scores: np.ndarray, clusters: Sequence[str], names: Sequence[str]) -> np.ndarray:
-    """Return [names × queries] as numbers; a matrix that does not fit its labels is refused."""
+    """Return [names × queries] as numbers; raise if the matrix does not fit its labels."""
     found = np.asarray(scores, dtype=np.float64)
     if found.ndim != 2 or found.shape != (len(names), len(clusters)):
         raise ValueError(f"scores {found.shape} do not match {len(names)} names and {len(clusters)} queries")
@@ -27,7 +27,7 @@ def checked(scores: np.ndarray, clusters: Sequence[str], names: Sequence[str]) -
 
 
 def score_span(scores: np.ndarray, value_range: tuple[float, float] | None) -> Span:
-    """Return the range of the scores: the one given, 0 to 1 where all scores fit, else what the data show."""
+    """Return the range of the scores: the one given, 0 to 1 if all scores fit, else the observed range."""
     known = scores[~np.isnan(scores)]
     least, most = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     if value_range is None:
@@ -44,7 +44,7 @@ def score_span(scores: np.ndarray, value_range: tuple[float, float] | None) -> S
             f"scores from {least:g} to {most:g} are outside the measure's range, {low:g} to {high:g}: "
             "declare the range that its values can have"
         )
-    # A measure without an end has no bound to lean on: what the data show stands in for it.
+    # A measure without an upper limit has no known range: the observed range takes its place.
     if np.isinf(low) or np.isinf(high):
         return Span(max(low, least), min(high, most), known=False)
     return Span(low, high, known=True)

@@ -11,7 +11,7 @@ from evaluation.statistics.samples import Level, Samples
 _COCHRAN = 0.2
 """Cochran's rule n > 25·skewness²: beyond |skewness|/√n = 0.2 a mean is not normal enough for t."""
 _WIDEST = 1.5
-"""The correction for skewness makes no side of an interval longer than this many times Student's."""
+"""The correction for skewness makes neither side of an interval longer than this many times Student's."""
 _ROUNDING = 1e-12
 """A spread below this share of the values' size is rounding: the differences are equal."""
 
@@ -20,10 +20,10 @@ _ROUNDING = 1e-12
 class StudentT:
     """The t test over G unit means (Ibragimov & Müller 2010), inverted: valid for units of any sizes and variances.
 
-    A true mean μ is tested by t over weight·(value - μ), which has mean 0 whatever the weights. For equal weights the
-    values of μ that pass are the textbook interval, for unequal ones they are Fieller's (1954). Where Cochran's rule is
-    broken, Hall's (1992) correction for skewness may widen the interval, up to a bound, and never narrows it: the
-    skewness of few units is known too badly to gain from it, or to follow it wherever it leads.
+    A true mean μ is tested by t over weight·(value - μ), which has mean 0 whatever the weights. For equal weights, the
+    values of μ that pass are the textbook interval; for unequal ones they are Fieller's (1954). Where Cochran's rule is
+    violated, Hall's (1992) correction for skewness may widen the interval, up to a limit, and never narrows it: the
+    skewness of few units is too uncertain to narrow the interval, or to be followed without limit.
     """
 
     estimates: np.ndarray
@@ -53,14 +53,14 @@ class StudentT:
         return np.asarray(self.estimates + self._distance(self._reach(level, -self.skews), -self.leaning))
 
     def _ratios(self) -> np.ndarray:
-        """Return t at 0, or at the infinitely far end where t is smaller."""
+        """Return t at 0, or at infinity if t is smaller there."""
         variances = (
             np.square(self.errors) - 2 * self.estimates * -self.leaning + np.square(self.estimates) * self.inequality
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = self.estimates / np.sqrt(np.maximum(variances, 0.0))
             farthest = 1 / np.sqrt(self.inequality)
-        # Equal values: no doubt about a difference, and none that there is no difference.
+        # Equal values: no doubt about a difference, nor about its absence.
         ratios = np.where(variances > 0, ratios, np.copysign(np.inf, self.estimates))
         return np.where(self.estimates == 0, 0.0, np.clip(ratios, -farthest, farthest))
 
@@ -110,7 +110,7 @@ def student_t(samples: Samples) -> StudentT:
 
 
 def _straight(ratios: np.ndarray, skews: np.ndarray) -> np.ndarray:
-    """Hall's transformation of a t ratio: what is left is symmetric up to the order 1/n."""
+    """Hall's transformation of a t ratio: the result is symmetric up to the order 1/n."""
     slope = np.where(skews == 0, 1.0, skews / 3)
     with np.errstate(over="ignore", invalid="ignore"):
         bent = ((1 + slope * ratios) ** 3 - 1) / (3 * slope) + skews / 6

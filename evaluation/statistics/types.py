@@ -1,4 +1,4 @@
-"""What a comparison ends as: the numbers, the answer, and over what it holds."""
+"""The outcome of a comparison: the numbers, the decision, and the sample they hold for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with its 95 % interval; low and high are NaN where the data cannot give one, and the caveat says why."""
+    """A mean with its 95 % interval; low and high are NaN if the data cannot give one, and the caveat says why."""
 
     mean: float
     low: float
@@ -34,7 +34,7 @@ class Interval:
     n: int
     """Queries with a value."""
     undefined: int = 0
-    """Queries whose value is NaN; they are left out of the mean."""
+    """Queries whose value is NaN, which are excluded from the mean."""
     caveat: str = ""
     weight: Weight = "repository"
     n_units: int = 0
@@ -42,11 +42,11 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The paired difference ``a - b``: how large, how sure, and over what.
+    """The paired difference ``a - b``: how large, how certain, and over what.
 
-    ``low``, ``high`` and ``p`` are corrected for the family: of all the intervals of a family, 95 % of the time all are
-    right. The same three ``…_alone`` are those of this pair by itself. Each p is that of the test whose inversion the
-    interval is, so an interval leaves out 0 exactly when its p is at most 0.05.
+    ``low``, ``high`` and ``p`` are corrected for the family: 95 % of the time, all intervals of a family are right. The
+    corresponding ``…_alone`` are those of this pair by itself. Each p is that of the test whose inversion the interval
+    is, so an interval excludes 0 exactly when its p is at most 0.05.
     """
 
     a: str
@@ -72,33 +72,33 @@ class Comparison:
     ties: int
     losses: int
     effect: float | None
-    """Difference over the standard deviation between units; None where the units do not vary."""
+    """Difference over the standard deviation between units; None if the units do not vary."""
     without_one_low: float
-    """The smallest difference that is left when one repository is left out; NaN with one repository."""
+    """The smallest difference when one repository is left out; NaN with one repository."""
     without_one_high: float
     detectable: float
-    """Smallest true difference that this comparison shows with 80 % power; NaN where the two never differ."""
+    """Smallest true difference that this comparison shows with 80 % power; NaN if the two never differ."""
     caveats: tuple[str, ...]
     test: TestName
     method: str
-    """How interval and p were made: "t over repositories", "bounded mean over queries", "sign flips over …"."""
+    """How interval and p were computed: "t over repositories", "bounded mean over queries", "sign flips over …"."""
     family: int
-    """Comparisons that were corrected for."""
+    """Number of comparisons corrected for."""
     flips: int
-    """Sign vectors that were tried; 0 for a test without flips."""
+    """Number of sign vectors tried; 0 for a test without flips."""
     exact: bool
-    """Whether the flips were all there are."""
+    """Whether all possible flips were tried."""
     seed: int
     higher_is_better: bool = True
 
     @property
     def shown(self) -> bool:
-        """Whether a difference is shown: the corrected interval leaves out 0."""
+        """Whether a difference is shown: the corrected interval excludes 0."""
         return self.low > 0 or self.high < 0
 
     @property
     def decision(self) -> Decision:
-        """Return the answer that can be read off the corrected interval.
+        """Return the decision that follows from the corrected interval.
 
         A difference that is shown and smaller than the margin is still "better"; see `within_margin`.
         """
@@ -113,14 +113,14 @@ class Comparison:
 
     @property
     def better(self) -> str | None:
-        """Who is better; None where that is not shown."""
+        """The better of the two; None if neither is shown to be."""
         if not self.shown:
             return None
         return self.a if (self.difference > 0) == self.higher_is_better else self.b
 
     @property
     def p_corrected(self) -> float:
-        """The family-wise p that a claim rests on: the same as ``p``."""
+        """The family-wise p behind a claim: the same as ``p``."""
         return self.p
 
     @property
@@ -129,7 +129,7 @@ class Comparison:
         return "; ".join(self.caveats)
 
     def turned(self) -> Comparison:
-        """Return the same comparison seen from the other side: ``b - a``."""
+        """Return the same comparison with the sides swapped: ``b - a``."""
         return replace(
             self,
             a=self.b,
@@ -147,13 +147,13 @@ class Comparison:
         )
 
     def row(self) -> dict[str, Any]:
-        """Return the comparison as a plain mapping for JSON, with the derived values."""
+        """Return the comparison as a plain mapping for JSON, with derived values."""
         derived = ("shown", "decision", "within_margin", "better", "p_corrected", "caveat")
         return plain({**asdict(self), **{name: getattr(self, name) for name in derived}})
 
 
 LEAST = math.ulp(0.0)
-"""The end of an interval that leaves out 0 and nothing else."""
+"""The end of an interval that excludes 0 and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,8 @@ class Standing:
     difference: float
     """This one minus the best of the others, in the measure's own unit."""
     low: float
-    """Hsu's interval of the difference. The side that would make this one the best, or the only best, ends at 0."""
+    """Hsu's interval of the difference. The end that would make this one the best, or the only best, is clipped to 0.
+    """
     high: float
     p: float
     """Against "this one is the best", corrected for the others; at most 0.05 exactly for those that are excluded."""
@@ -175,18 +176,18 @@ class Standing:
 
     @property
     def one_sided(self) -> bool:
-        """Whether it is excluded by the one-sided test that decides, while a two-sided interval would reach 0."""
+        """Whether it is excluded by the decisive one-sided test, although a two-sided interval would include 0."""
         return not self.may_be_best and min(abs(self.low), abs(self.high)) == LEAST
 
 
 @dataclass(frozen=True, slots=True)
 class BestSet:
-    """Who may be the best: with 95 % confidence the truly best one is among them."""
+    """The alternatives that may be the best: with 95 % confidence the truly best one is among them."""
 
     may_be_best: tuple[str, ...]
-    """In the order of their means, the best first."""
+    """In the order of their means, best first."""
     standings: tuple[Standing, ...]
-    """Everyone, in the order given."""
+    """All alternatives, in the order given."""
     weight: Weight
     unit: Unit
     n_units: int
@@ -197,12 +198,12 @@ class BestSet:
     caveats: tuple[str, ...]
     method: str
     family: int
-    """Comparisons per alternative that were corrected for."""
+    """Number of comparisons per alternative corrected for."""
     higher_is_better: bool = True
 
     @property
     def excluded(self) -> tuple[str, ...]:
-        """Who is shown not to be the best."""
+        """The alternatives shown not to be the best."""
         return tuple(each.name for each in self.standings if not each.may_be_best)
 
     def standing(self, name: str) -> Standing:

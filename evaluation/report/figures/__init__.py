@@ -1,1 +1,1 @@
-"""Figures as inline SVG, each a pure function of numbers; colours are classes that the page's style decides."""
+"""Figures as inline SVG, each a pure function of numbers; colours are classes defined by the page's style."""

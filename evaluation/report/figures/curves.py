@@ -22,13 +22,13 @@ class Curve(NamedTuple):
 
 _LEFT, _TOP, _BOTTOM, _LABELS = 40.0, 14.0, 46.0, 232.0
 BANDS = 3
-"""More bands than this hide each other; the table has the rest."""
+"""More bands than this would hide each other; the table has the rest."""
 
 
 def curves(
     rows: list[Curve], budgets: tuple[int, ...], *, unit: str, headline_budget: int | None, narrow: bool = False
 ) -> Markup:
-    """Draw the curves, best first; their numbered ends stand apart where the values do not."""
+    """Draw the curves, best first; their numbered ends are spread out where values overlap."""
     width = svg.NARROW if narrow else svg.WIDE
     # Room for every numbered end, however many there are.
     height = max(300.0 if narrow else 420.0, 19.0 * len(rows) + _TOP + _BOTTOM)

@@ -1,4 +1,4 @@
-"""Score against mean chunk size, a line per family: whether the best chunker is simply the one of a certain size."""
+"""Score against mean chunk size, a line per family: is the best chunker simply the one of a certain size?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.report.figures.plane import Plane, Point, apart, plane, whisker
 
 
 def families(points: Sequence[Point], *, measure: str, narrow: bool = False) -> Markup:
-    """Draw each family as a line through its sizes with a band; one that has a single size is a point."""
+    """Draw each family as a line through its sizes with a band; one with a single size is a point."""
     caption = "mean chunk size (nws)" if narrow else f"mean non-whitespace characters of a chunk; upwards {measure}"
     on = plane(points, across=caption, narrow=narrow)
     groups: dict[str, list[Point]] = {}
@@ -43,7 +43,7 @@ def _band(held: Sequence[Point], on: Plane) -> Markup:
 
 
 def _label(point: Point, spot: tuple[float, float], *, ends: bool, narrow: bool) -> Label:
-    """Return the family's name at the end of its line, and each point's number."""
+    """Return the family's name at the end of its line, and the number of each point."""
     number = str(point.mark.number)
     words = (f"{number} {family(point.name)}", number) if ends and not narrow else (number,)
     return Label(*spot, words)

@@ -1,4 +1,4 @@
-"""Quality against cost: which chunkers nothing beats at their price or below."""
+"""Quality against cost: the Pareto front of the chunkers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.report.figures.plane import Point, apart, plane, whisker, whiske
 
 
 def frontier(points: Sequence[Point], *, lower_is_better: bool = False) -> list[Point]:
-    """Return the points with a better mean than every cheaper one, from cheap to expensive (Pareto)."""
+    """Return the Pareto front, from cheap to expensive: the points with a better mean than every cheaper one."""
     sign = 1.0 if lower_is_better else -1.0
     found: list[Point] = []
     for point in sorted(points, key=lambda point: (point.x, sign * point.mean, point.mark.number)):

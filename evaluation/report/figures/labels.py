@@ -1,4 +1,4 @@
-"""Names beside points: each where it hides nothing, or not at all."""
+"""Names beside points: each placed where it hides nothing, or omitted."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from evaluation.report.figures import svg
 Edges = tuple[float, float, float, float]
 """Left, top, right and bottom."""
 _CHARACTER, _LINE = 6.7, 13.0
-"""Width of a character and height of a line at the size of a label."""
+"""Width of a character and height of a line in a label."""
 
 
 class Label(NamedTuple):
-    """A point and the words to set beside it, the wanted ones first; a later, shorter one is used where it fits."""
+    """A point and the texts to set beside it, preferred first; a later, shorter one is used if it fits."""
 
     x: float
     y: float
@@ -41,9 +41,9 @@ def beside(
     radius: float = 8.0,
     lines: Sequence[Edges] = (),
 ) -> list[Markup]:
-    """Return the words of as many labels as fit without touching a point, each other or the edge; first ones first.
+    """Place as many labels as fit without touching a point, each other or the edge; earlier ones have priority.
 
-    A place on one of the lines, each given by its box, is taken only where there is no other.
+    A place on one of the lines, each given by its box, is used only if there is no other.
     """
     taken = [_Box(one.x - radius, one.y - radius, one.x + radius, one.y + radius) for one in labels]
     drawn = [_Box(*line) for line in lines]

@@ -10,12 +10,12 @@ from evaluation.report.figures import svg
 from evaluation.report.figures.marks import Mark
 
 ROWS = 8
-"""Chunkers that a panel shows; the table has all."""
+"""Chunkers shown in a panel; the table has all."""
 _WIDTH, _ROW, _TOP = 220.0, 20.0, 6.0
 
 
 class Panel(NamedTuple):
-    """Means per chunker, in the order of the ranking, of one group of queries; None where nothing is scored."""
+    """Means per chunker, in ranking order, of one group of queries; None if nothing is scored."""
 
     name: str
     queries: int

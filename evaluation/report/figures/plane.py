@@ -1,4 +1,4 @@
-"""Points with intervals on a plane whose horizontal axis is logarithmic: what size and cost figures share."""
+"""Points with intervals on a plane with a logarithmic horizontal axis, shared by size and cost figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 20.0, 16.0, 46.0
 
 
 class Point(NamedTuple):
-    """One chunker: where it stands on the horizontal axis, and its score with the interval, as shown."""
+    """One chunker: its position on the horizontal axis, and its score with the interval, as shown."""
 
     mark: Mark
     name: str
@@ -32,14 +32,14 @@ class Plane(NamedTuple):
     width: float
     height: float
     inside: tuple[float, float, float, float]
-    """Left, top, right and bottom of where points lie."""
+    """Left, top, right and bottom of the plotting area."""
     axes: list[Markup]
     x: Callable[[float], float]
     y: Callable[[float], float]
 
 
 def plane(points: Sequence[Point], *, across: str, narrow: bool) -> Plane:
-    """Return the axes for the points, with ``across`` under the horizontal one."""
+    """Return the axes for the points, with ``across`` as the label of the horizontal one."""
     width, height = (svg.NARROW, 320.0) if narrow else (svg.WIDE, 400.0)
     smallest = min(point.x for point in points) / 1.3
     largest = max(point.x for point in points) * 1.3
@@ -67,15 +67,15 @@ def whisker(point: Point, on: Plane) -> Markup:
 
 
 def whisker_box(point: Point, on: Plane) -> tuple[float, float, float, float]:
-    """Return the edges of what `whisker` draws."""
+    """Return the bounding box of what `whisker` draws."""
     x = on.x(point.x)
     return x - 1.2, on.y(point.high), x + 1.2, on.y(point.low)
 
 
 def apart(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return where marks are drawn: those that would cover each other stand side by side, at their own heights.
+    """Return where marks are drawn: marks that would cover each other are placed side by side, at their own heights.
 
-    Whiskers and lines stay where the values are.
+    Whiskers and lines stay at the values.
     """
     groups = [[k] for k in sorted(range(len(spots)), key=lambda k: spots[k])]
     found = list(spots)
@@ -94,7 +94,7 @@ def _touch(one: Sequence[int], other: Sequence[int], found: Sequence[tuple[float
 def _side_by_side(group: Sequence[int], spots: Sequence[tuple[float, float]], found: list[tuple[float, float]]) -> None:
     """Place the marks of a group around the middle of their values."""
     wanted = [spots[k][0] for k in group]
-    # A crowd moves no further than half a mark each, so that all of it stays near its values.
+    # In a crowd, marks move by at most half a mark each, so that all stay near their values.
     placed = svg.spread(wanted, _MARK if len(group) <= _FEW else _MARK / 2, -math.inf, math.inf)
     shift = (sum(placed) - sum(wanted)) / len(group)
     for k, x in zip(group, placed, strict=True):
@@ -102,7 +102,7 @@ def _side_by_side(group: Sequence[int], spots: Sequence[tuple[float, float]], fo
 
 
 _MARK, _FEW = 12.0, 4
-"""The width of a mark, and how many stand fully side by side."""
+"""The width of a mark, and how many are placed fully side by side."""
 
 
 def _covers(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -114,7 +114,7 @@ def _axis_number(value: float) -> str:
 
 
 def _powers(low: float, high: float, *, most: int) -> list[float]:
-    """Return round numbers inside the range, fewer to a decade where there would be too many."""
+    """Return round numbers inside the range, fewer per decade where there would be too many."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     fine = (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9)
     for steps in (fine, (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):

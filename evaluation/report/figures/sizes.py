@@ -1,4 +1,4 @@
-"""How large each chunker's chunks are: one small histogram per chunker, on one axis."""
+"""The distribution of chunk sizes: one small histogram per chunker, on one axis."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOP = 8.0
 
 
 def sizes(rows: list[Sizes], *, unit: str, narrow: bool = False) -> Markup:
-    """Draw the histograms, each scaled to its own tallest bar; bins are drawn equally wide."""
+    """Draw the histograms, each scaled to its own tallest bar; all bins have the same width."""
     rows = _trimmed(rows)
     width = svg.NARROW if narrow else svg.WIDE
     left, row_height = (16.0, 64.0) if narrow else (250.0, 44.0)
@@ -47,7 +47,7 @@ def sizes(rows: list[Sizes], *, unit: str, narrow: bool = False) -> Markup:
 
 
 def _trimmed(rows: list[Sizes]) -> list[Sizes]:
-    """Return the rows without the bins at both ends that are empty everywhere; as they are if their bins differ."""
+    """Return the rows without bins that are empty everywhere at both ends; unchanged if their bins differ."""
     if any(list(row.edges) != list(rows[0].edges) for row in rows):
         return rows
     used = [k for k in range(len(rows[0].counts)) if any(row.counts[k] for row in rows)]
@@ -63,7 +63,7 @@ def _bars(row: Sizes, base: float, *, left: float, right: float, tallest: float)
     bars = []
     for place, count in enumerate(row.counts):
         if count:
-            # A bin that holds a single chunk is still seen.
+            # A bin with a single chunk must remain visible.
             tall = max(1.0, count / most * tallest)
             box = {"x": left + place * step, "y": base - tall, "width": max(1.0, step - 1), "height": tall}
             bars.append(svg.tag("rect", **box, class_=f"bar {row.mark.colour_class}"))

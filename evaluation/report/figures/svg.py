@@ -1,4 +1,4 @@
-"""The few SVG parts that the figures are made of; every text and attribute is escaped."""
+"""The few SVG elements that the figures are made of; every text and attribute is escaped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDE, NARROW = 820.0, 340.0
 
 
 def tag(name: str, *children: str | Markup, **attributes: str | float | None) -> Markup:
-    """Return an element; ``class_`` is class, ``stroke_width`` is stroke-width, None leaves an attribute out."""
+    """Return an element; ``class_`` is class, ``stroke_width`` is stroke-width, None omits an attribute."""
     written = Markup("").join(
         Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _plain(value))
         for key, value in attributes.items()
@@ -24,7 +24,7 @@ def tag(name: str, *children: str | Markup, **attributes: str | float | None) ->
 
 
 def figure(width: float, height: float, label: str, *children: Markup) -> Markup:
-    """Return the drawing with its name for readers who do not see it."""
+    """Return the drawing with its name for screen readers."""
     box = f"0 0 {width:g} {height:g}"
     return tag("svg", *children, viewBox=box, role="img", aria_label=label, class_="figure", width=width, height=height)
 
@@ -46,7 +46,7 @@ def path(points: Sequence[tuple[float, float]], *, class_: str, closed: bool = F
 
 
 def shape(x: float, y: float, mark: Mark, *, radius: float = 8.5) -> Markup:
-    """Return the outline of a mark: disc, square, diamond, triangle or hexagon, all of about one area."""
+    """Return the outline of a mark: disc, square, diamond, triangle or hexagon, all of about the same area."""
     if mark.shape == 0:
         return tag("circle", cx=x, cy=y, r=radius)
     sides, turn, size, drop = _OUTLINES[mark.shape]
@@ -67,13 +67,13 @@ def badge(x: float, y: float, mark: Mark, *, hollow: bool = False) -> Markup:
 
 
 def dot(x: float, y: float, mark: Mark, *, radius: float = 5.5, title: str = "") -> Markup:
-    """Return a mark without its number, with the words that a pointer shows."""
+    """Return a mark without its number, with a tooltip."""
     words = [tag("title", title)] if title else []
     return tag("g", *words, shape(x, y, mark, radius=radius), class_=f"badge {mark.colour_class}")
 
 
 def icon(mark: Mark) -> Markup:
-    """Return the mark as a word of a line or table."""
+    """Return the mark as an inline icon for a line or table."""
     drawn = badge(12.0, 12.0, mark)
     return tag("svg", drawn, viewBox="0 0 24 24", width=20, height=20, class_="icon", aria_hidden="true")
 
@@ -97,7 +97,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Return positions near the wanted ones with at least a gap between them, inside low … high if they fit."""
+    """Return positions near the desired ones with at least a gap between them, inside low … high if they fit."""
     order = sorted(range(len(wanted)), key=lambda k: wanted[k])
     placed = [0.0] * len(wanted)
     floor = low
@@ -112,12 +112,12 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
 
 def short(words: str, most: int) -> str:
-    """Return the words, or their beginning and an ellipsis."""
+    """Return the text, or its beginning and an ellipsis."""
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
 def signed(value: float) -> str:
-    """Return a tick of an axis that has two sides."""
+    """Return a tick label of an axis with two sides."""
     return "0" if value == 0 else f"{value:+g}".replace("-", "\N{MINUS SIGN}")
 
 
