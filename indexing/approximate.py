@@ -1,4 +1,4 @@
-"""FAISS indexes that look at part of the vectors: faster over millions, and not exact."""
+"""Approximate FAISS indexes: they read part of the vectors, which is faster over millions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from indexing.exact import faiss_threads
 from indexing.types import Vectors
 
 _TRAINING_ROWS = 39
-"""Rows per list below which FAISS calls k-means unreliable."""
+"""Rows per list below which FAISS warns that k-means is unreliable."""
 
 
 class Tuning(NamedTuple):
-    """How an approximate index is built, and how hard it looks."""
+    """How an approximate index is built, and how thoroughly it searches."""
 
     method: Literal["hnsw", "ivf"]
     links: int
@@ -25,7 +25,7 @@ class Tuning(NamedTuple):
 
 
 def build_approximate(chunks: Vectors, tuning: Tuning) -> Any:  # noqa: ANN401 - FAISS has no types
-    """Return the index of at least one vector; built by one thread, so that it is the same every time."""
+    """Return the index of at least one vector, built by a single thread so that the result is reproducible."""
     import faiss
 
     with faiss_threads(1):
@@ -42,10 +42,10 @@ def approximate_search(index: Any, asked: Vectors, tuning: Tuning, *, wide: int)
 
 
 def stored_bytes(index: Any) -> int:  # noqa: ANN401 - as above
-    """Return how many bytes the index has when it is written, without writing it."""
+    """Return the size of the index when written, without writing it."""
     import faiss
 
-    library: Any = faiss  # its stubs lack the writer
+    library: Any = faiss  # the stubs lack the writer
     size = 0
 
     def count(part: bytes) -> None:
@@ -66,7 +66,7 @@ def _built(faiss: Any, chunks: Vectors, tuning: Tuning) -> Any:  # noqa: ANN401 
         lists = min(tuning.lists or 4 * math.isqrt(len(chunks)), most)
         quantizer = faiss.IndexFlatIP(dimensions)
         index = faiss.IndexIVFFlat(quantizer, dimensions, lists, faiss.METRIC_INNER_PRODUCT)
-        # A list may hold a single row in a small space: that is no reason for FAISS to write warnings.
+        # A small space may have lists of a single row, which is no reason for FAISS warnings.
         index.cp.min_points_per_centroid = 1
         index.train(chunks)
         index.nprobe = min(tuning.effort, lists)

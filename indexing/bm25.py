@@ -33,12 +33,12 @@ class WordSearch:
     b: float
 
     def prepare(self, space: SearchSpace) -> Prepared:
-        """Return the postings of the space, ready to be asked."""
+        """Return the postings of the space."""
         postings = build_postings(space.texts, k1=self.k1, b=self.b)
         return Prepared(postings.nbytes, functools.partial(_find, postings.shards))
 
     def prepare_shard(self, shard: SearchSpace, frequencies: Frequencies | None) -> Prepared:
-        """Return the postings of a part of a space; its size is counted with the frequencies of the whole."""
+        """Return the postings of a part of a space; the index size is counted with the frequencies of the whole."""
         if frequencies is None:
             raise ValueError("a part of a space is scored by the frequencies of the whole")
         words = shard.words or posting_shard(WordCounter().count(shard.texts)).only(frequencies.words)
@@ -47,12 +47,12 @@ class WordSearch:
         return Prepared(0, functools.partial(_find, [made]))
 
     def join(self, parts: Sequence[Found], queries: QueryBatch, vectors_of: VectorsOf, *, depth: int) -> Found:  # noqa: ARG002 - as every search
-        """Return the best of all parts: a text's score does not depend on where it lies."""
+        """Return the best of all parts: a text's score does not depend on its part."""
         return _joined(parts, depth=depth)
 
 
 def _find(shards: Sequence[PostingShard], queries: QueryBatch, *, depth: int) -> Found:
-    """Return the best texts of shards that lie one after the other."""
+    """Return the best texts of consecutive shards."""
     starts = np.cumsum([0, *(len(shard.lengths) for shard in shards)]).tolist()
     rows: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in shards]
     for text in queries.texts:
@@ -87,9 +87,9 @@ class BM25(Composed):
 
     @property
     def searches(self) -> tuple[ExactSearch, ...]:
-        """The search of words alone."""
+        """The word search."""
         return (WordSearch(k1=self.k1, b=self.b),)
 
     def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:  # noqa: ARG002 - as every retriever
-        """Return what the search found."""
+        """Return the results of the search."""
         return found[0]

@@ -1,4 +1,4 @@
-"""Looking after the embedding cache: what it holds, whether it is sound, and what can go."""
+"""Maintenance of the embedding cache: contents, integrity, pruning."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class Group:
     """Distinct texts over all calls."""
     hits: int
     last_used: int
-    """Seconds since 1970; 0 where nothing is known."""
+    """Seconds since 1970; 0 if unknown."""
 
     @property
     def hit_rate(self) -> float | None:
-        """The share of distinct texts that were there already; None where none was asked for."""
+        """The share of distinct texts that were already cached; None if none were requested."""
         return self.hits / self.asked if self.asked else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Freed:
-    """What an upkeep has taken away."""
+    """What maintenance has removed."""
 
     vectors: int
     bytes: int
@@ -51,21 +51,21 @@ class Freed:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What was found in one shard."""
+    """The findings for one shard."""
 
     shard: str
     vectors: int
-    """Sound ones."""
+    """Intact ones."""
     damaged: bool
 
 
 def groups(folder: Path) -> list[Group]:
-    """Return what the cache holds, in order of name."""
+    """Return the contents of the cache, sorted by name."""
     return [_group(path) for path in _group_folders(folder)]
 
 
 def verify(folder: Path, *, repair: bool) -> list[Check]:
-    """Read every byte of every shard and return what is sound; with repair, drop what is not."""
+    """Read every byte of every shard and return what is intact; with repair, drop the rest."""
     found = []
     for group in _group_folders(folder):
         with locked(group):
@@ -88,7 +88,7 @@ def verify(folder: Path, *, repair: bool) -> list[Check]:
 
 
 def prune(folder: Path, *, unused_since: int) -> Freed:
-    """Drop encoders that nobody has used since then, and elsewhere rows that are stored twice."""
+    """Drop encoders unused since then, and duplicate rows of the others."""
     vectors = size = 0
     for group in _group_folders(folder):
         before = _group(group)
@@ -104,7 +104,7 @@ def prune(folder: Path, *, unused_since: int) -> Freed:
 
 
 def clear(folder: Path, *, encoder: str | None) -> Freed:
-    """Drop the vectors of one encoder's folder, or all."""
+    """Drop the vectors in one encoder's folder, or all."""
     chosen = _group_folders(folder)
     if encoder is not None:
         names = [path.name for path in chosen]
@@ -150,19 +150,19 @@ def _note(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(read_text_input(path))
     except (UsageError, OSError, ValueError, RecursionError):
-        return {}  # the vectors are found by the folder's name; the note is for people
+        return {}  # vectors are found by the folder's name; the note is for people
     return found if isinstance(found, dict) else {}
 
 
 def _empty(group: Path) -> None:
-    """Remove all but the lock, which another process may be waiting for."""
+    """Remove everything but the lock, which another process may be waiting for."""
     for path in group.iterdir():
         if path.name != ".lock":
             path.unlink(missing_ok=True)
 
 
 def _drop_repeats(group: Path) -> None:
-    """Rewrite the shards in which a key occurs that an earlier block has."""
+    """Rewrite the shards that contain a key of an earlier block."""
     known: set[bytes] = set()
     for path in shard_paths(group):
         salvage(path)

@@ -1,4 +1,4 @@
-"""Words of code: identifiers whole and in their parts, lower case."""
+"""Words of code: identifiers, whole and split, in lower case."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _PART = re.compile(
 
 
 def code_words(text: str) -> list[str]:
-    """Return the words of the text in order; ``getHTTPResponse_2`` gives itself, get, http, response and 2."""
+    """Return the words of the text in order; ``getHTTPResponse_2`` yields itself, get, http, response and 2."""
     return [part for word in words_in(text) for part in word_parts(word)]
 
 
 def words_in(text: str) -> list[str]:
-    """Return the words of the text as they are written, in order."""
+    """Return the words of the text as written, in order."""
     return _WORD.findall(text)
 
 
 def word_parts(word: str) -> list[str]:
-    """Return a word in lower case, whole and in its parts."""
+    """Return a word in lower case, whole and split."""
     if word.isascii() and word.isalpha() and word.islower():
-        return [word]  # as most are
+        return [word]  # the common case
     parts = [part.lower() for part in _PART.findall(word)]
     return [word.lower(), *parts] if len(parts) > 1 else parts

@@ -1,7 +1,7 @@
-"""Retrievers made of exact searches that can be split: shards are searched apart, and what they found is put together.
+"""Retrievers composed of exact searches that can be split: shards are searched separately, and their results joined.
 
-A retriever says which searches it is made of, and how their rankings become one. Both the search of one space in this
-process and the search of its shards on several machines are made of the same steps, so they find the same.
+A retriever declares its searches, and how to combine their rankings. The search of one space in this process and the
+search of its shards on several machines take the same steps, so they return the same results.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from indexing.frequencies import Frequencies
 from indexing.types import Hit, Index, QueryBatch, SearchSpace, Vectors
 
 Reads = Literal["words", "vectors"]
-"""What of a search space a search looks at."""
+"""The part of a search space that a search reads."""
 
 
 class Prepared(NamedTuple):
-    """A shard made ready for one search."""
+    """A shard prepared for one search."""
 
     bytes: int
     find: Callable[..., Found]
@@ -31,42 +31,42 @@ class Prepared(NamedTuple):
 
 
 class ExactSearch(Protocol):
-    """One way to find chunks whose results in shards can be joined to those in the whole."""
+    """A search whose results in shards can be joined into those of the whole space."""
 
     reads: ClassVar[Reads]
 
     def prepare(self, space: SearchSpace) -> Prepared:
-        """Return the space, ready to be asked."""
+        """Prepare the space for queries."""
 
     def prepare_shard(self, shard: SearchSpace, frequencies: Frequencies | None) -> Prepared:
-        """Return a part of a larger space, of whose words these are the frequencies."""
+        """Prepare a part of a larger space, given the word frequencies of the whole."""
 
     def join(self, parts: Sequence[Found], queries: QueryBatch, vectors_of: VectorsOf, *, depth: int) -> Found:
-        """Return the best of what was found in all shards, in order; positions are those of the whole space."""
+        """Return the best of the results of all shards, in order; positions are those of the whole space."""
 
 
 class Composed(ABC):
-    """A retriever that is made of exact searches."""
+    """A retriever composed of exact searches."""
 
     @property
     @abstractmethod
     def searches(self) -> tuple[ExactSearch, ...]:
-        """What it is made of; nothing where this one cannot be split."""
+        """The searches it is composed of; none if it cannot be split."""
 
     def reach(self, depth: int) -> int:
-        """Return how deep each search must go for a ranking of this depth."""
+        """Return the depth of each search needed for a ranking of this depth."""
         return depth
 
     @abstractmethod
     def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:
-        """Return one ranking for each query from those of the searches."""
+        """Combine the rankings of the searches into one per query."""
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
         """Return the depth best chunks per query; equal scores in the order of position."""
         return self.prepare(space).search(queries, depth=depth)
 
     def prepare(self, space: SearchSpace) -> Index:
-        """Return the space, ready to be asked."""
+        """Prepare the space for queries."""
         prepared = [search.prepare(space) for search in self.searches]
         size = sum(each.bytes for each in prepared)
         return Index(size, functools.partial(self._search, space, prepared, self.searches))
@@ -90,6 +90,6 @@ class Composed(ABC):
 
 
 def vectors_in(vectors: Vectors | None) -> VectorsOf:
-    """Return how to look up rows of these vectors."""
+    """Return a look-up for rows of these vectors."""
     there = np.zeros((0, 0), dtype=np.float32) if vectors is None else vectors
     return there.__getitem__

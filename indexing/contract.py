@@ -24,13 +24,13 @@ TEXTS = (
     "word " * 3000,
     "class Server: pass",
 )
-"""Texts that an embedder meets sooner or later; one of them twice."""
+"""Texts that an embedder will meet sooner or later; one of them occurs twice."""
 _CLOSE = 1e-4
-"""Two vectors of one text may differ by this much; a rounding error is smaller, a neighbour's influence larger."""
+"""Two vectors of one text may differ by this much: more than a rounding error, less than a neighbour's influence."""
 
 
 def check_embedder(encoder: Encoder) -> list[Finding]:
-    """Return every rule with what breaks it; an encoder of stored vectors is asked for none."""
+    """Return each rule with its violations; an encoder of stored vectors is not asked for vectors."""
     rules = {**_DECLARED, **({} if getattr(encoder, "stored", False) else _VECTORS)}
     return examine(encoder, rules)
 
@@ -121,14 +121,14 @@ _WORDS = "get set parse http server request token path file read write cache".sp
 
 
 def check_retriever(retriever: Retriever) -> list[Finding]:
-    """Return every rule with what breaks it."""
+    """Return each rule with its violations."""
     return examine(retriever, _RETRIEVER)
 
 
 def search_problems(
     retriever: Retriever, space: SearchSpace, queries: QueryBatch, *, depth: int, alone: Callable[[int], QueryBatch]
 ) -> Iterator[str]:
-    """Yield everything that is wrong with this search; ``alone`` returns one of the queries by itself."""
+    """Yield everything that is wrong with this search; ``alone`` searches a single query."""
     runs = retriever.search(space, queries, depth=depth)
     if len(runs) != len(queries.texts):
         yield f"{len(queries.texts)} queries gave {len(runs)} rankings"

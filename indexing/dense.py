@@ -19,7 +19,7 @@ from indexing.frequencies import Frequencies
 from indexing.types import Index, QueryBatch, SearchSpace, Vectors
 
 _SPARE = 8
-"""Hits asked of an approximate index beyond the depth, among which near ties are put in order."""
+"""Hits requested from an approximate index beyond the depth, so that near ties can be ordered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +29,12 @@ class VectorSearch:
     reads: ClassVar[Reads] = "vectors"
 
     def prepare(self, space: SearchSpace) -> Prepared:
-        """Return the space's vectors, ready to be asked."""
+        """Return the space's vectors, ready to be searched."""
         size = 0 if space.vectors is None else 4 * space.vectors.size
         return Prepared(size, functools.partial(_find, space, nearest))
 
     def prepare_shard(self, shard: SearchSpace, frequencies: Frequencies | None) -> Prepared:  # noqa: ARG002 - as every search
-        """Return the vectors of a part of a space, which need nothing of the others."""
+        """Return the vectors of a part of a space; they depend on no other part."""
         return self.prepare(shard)
 
     def join(self, parts: Sequence[Found], queries: QueryBatch, vectors_of: VectorsOf, *, depth: int) -> Found:
@@ -52,28 +52,28 @@ class Dense(Composed):
     uses_vectors: ClassVar[bool] = True
 
     index: Literal["flat", "hnsw", "ivf"] = "flat"
-    """flat is exact; the others are for millions of chunks, and `diagnostics` says what they miss."""
+    """flat is exact; the others are for millions of chunks, and `diagnostics` reports what they miss."""
     links: int = 32
     """hnsw: neighbours of each node."""
     effort: int = 64
     """hnsw: candidates kept while searching; ivf: lists that are read."""
     lists: int | None = None
-    """ivf: how many lists; None means four times the square root of the number of chunks."""
+    """ivf: number of lists; None means four times the square root of the number of chunks."""
 
     def __post_init__(self) -> None:
         positive(self, "links", "effort", *(["lists"] if self.lists is not None else []))
 
     @property
     def searches(self) -> tuple[ExactSearch, ...]:
-        """The search of vectors alone; an approximate index is one of the whole space."""
+        """The vector search; an approximate index covers the whole space."""
         return (VectorSearch(),) if self.index == "flat" else ()
 
     def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:  # noqa: ARG002 - as every retriever
-        """Return what the search found."""
+        """Return the results of the search."""
         return found[0]
 
     def prepare(self, space: SearchSpace) -> Index:
-        """Return the space's vectors, ready to be asked; an approximate index is built here."""
+        """Prepare the space's vectors; an approximate index is built here."""
         if self.index == "flat" or space.vectors is None or not len(space.vectors):
             return self._asked(space, VectorSearch().prepare(space))
         tuning = Tuning(self.index, self.links, self.effort, self.lists)
@@ -89,7 +89,7 @@ class Dense(Composed):
         return Index(prepared.bytes, functools.partial(self._search, space, [prepared], (VectorSearch(),)))
 
     def diagnostics(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> dict[str, float]:
-        """Return the share of the exact results that an approximate index finds; nothing where search is exact."""
+        """Return the share of the exact results that an approximate index finds; nothing if the search is exact."""
         if self.index == "flat":
             return {}
         exact = Dense().search(space, queries, depth=depth)
@@ -110,7 +110,7 @@ def _find(space: SearchSpace, near: Callable[..., Found], queries: QueryBatch, *
 
 
 def _vector_pair(space: SearchSpace, queries: QueryBatch) -> tuple[Vectors, Vectors]:
-    """Return both sides as FAISS needs them: float32, contiguous, of one width."""
+    """Return both sides as FAISS needs them: float32, contiguous, of equal width."""
     if space.vectors is None or queries.vectors is None:
         raise UsageError("this retriever compares vectors, and there are none: choose an embedder")
     chunks = np.ascontiguousarray(space.vectors, dtype=np.float32)

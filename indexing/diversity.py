@@ -1,4 +1,4 @@
-"""Reordering of what dense search finds, so that the results do not all say the same."""
+"""Reorders dense results for diversity."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from indexing.found import Found, table
 from indexing.types import Vectors
 
 _DIGITS = 12
-"""Values are compared to so many digits: copies of one chunk then tie, however their sums were rounded."""
+"""Values are compared to this many digits: copies of one chunk tie, however their sums were rounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Greedy(Composed):
-    """Takes a pool of the nearest chunks and picks one after the other; chunks beyond it keep dense search's order.
+    """Picks greedily from a pool of the nearest chunks; chunks beyond the pool keep the order of dense search.
 
-    Only the order has a meaning: scores are reciprocal ranks.
+    Only the order is meaningful: scores are reciprocal ranks.
     """
 
     uses_vectors: ClassVar[bool] = True
 
     pool: int = 100
-    """How many of the nearest chunks there are to choose from."""
+    """How many of the nearest chunks can be picked."""
 
     @property
     def searches(self) -> tuple[ExactSearch, ...]:
-        """The search of vectors, which gives the pool."""
+        """The vector search that provides the pool."""
         return (VectorSearch(),)
 
     def reach(self, depth: int) -> int:
-        """Return how many of the nearest chunks are looked at."""
+        """Return how many of the nearest chunks are needed."""
         return max(depth, self.pool)
 
     def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:
-        """Return depth chunks per query in the order in which they were picked; equal values by relevance, position."""
+        """Return depth chunks per query in the order of picking; equal values by relevance, then position."""
         (near,) = found
         rows_of = _looked_up(near.positions[:, : self.pool], vectors_of)
         runs = []
@@ -60,7 +60,7 @@ class _Greedy(Composed):
 
     @abstractmethod
     def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[int]:
-        """Yield which candidate is next; they are ordered by relevance."""
+        """Yield the index of the next candidate; candidates are ordered by relevance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class MMR(_Greedy):
     version: ClassVar[str] = "1"
 
     balance: float = 0.7
-    """1: relevance alone; 0: after the first result, difference from those before alone."""
+    """1: relevance alone; 0: after the first result, only difference from the earlier ones."""
 
     def __post_init__(self) -> None:
         positive(self, "pool")
@@ -78,7 +78,7 @@ class MMR(_Greedy):
             raise UsageError(f"balance must be between 0 and 1, not {self.balance}")
 
     def _picks(self, relevance: np.ndarray, similarity: np.ndarray, *, count: int) -> Iterator[int]:
-        # Similarity is never below -1, so nothing counts against the first pick.
+        # Similarity is never below -1, so nothing penalises the first pick.
         closest = np.full(len(relevance), -1.0)
         left = np.ones(len(relevance), dtype=np.bool_)
         for _ in range(count):
@@ -93,8 +93,8 @@ class MMR(_Greedy):
 class Dartboard(_Greedy):
     """Relevant information gain (Pickett et al. 2024).
 
-    A target is drawn around the query, with a Gaussian of width sigma over cosine distance; picked is the set whose
-    best member is expected nearest to it.
+    A target is drawn around the query, with a Gaussian of width sigma over cosine distance; the picked set is the one
+    whose best member is expected to be nearest to it.
     """
 
     version: ClassVar[str] = "1"
@@ -109,7 +109,7 @@ class Dartboard(_Greedy):
         between = self._log_gaussian(1 - similarity)
         nearest = between[0]
         yield 0
-        # Gains only fall as the set grows: an old gain is a bound, and only the leader is computed again.
+        # Gains only fall as the set grows: an old gain is an upper bound, and only the leader is recomputed.
         gain = _log_gain(between, nearest, to_query)
         made = np.ones(len(relevance), dtype=np.int64)
         left = np.ones(len(relevance), dtype=np.bool_)
@@ -123,15 +123,15 @@ class Dartboard(_Greedy):
             nearest = np.maximum(nearest, between[at])
 
     def _log_gaussian(self, distance: np.ndarray) -> np.ndarray:
-        """Return the logarithm of the density, without the constant that all candidates share."""
+        """Return the log density, without the constant that all candidates share."""
         density: np.ndarray = -0.5 * (distance / self.sigma) ** 2
         return density
 
 
 def _log_gain(between: np.ndarray, nearest: np.ndarray, to_query: np.ndarray) -> np.ndarray:
-    """Return, per candidate, the logarithm of what it adds to the expected best density; -inf where nothing.
+    """Return, per candidate, the log of what it adds to the expected best density; -inf if nothing.
 
-    The sum with the candidate has the same maximum, but a gain that is small beside the sum would be rounded away.
+    The sum with the candidate has the same maximum, but a gain that is small relative to the sum would be rounded away.
     """
     closer = between > nearest
     targets = np.nonzero(closer)[1]
@@ -146,13 +146,13 @@ def _log_gain(between: np.ndarray, nearest: np.ndarray, to_query: np.ndarray) ->
 
 
 def _first_best(values: np.ndarray, left: np.ndarray) -> int:
-    """Return the first of the highest values among the candidates that are left, -inf included."""
+    """Return the first of the highest values among the remaining candidates, -inf included."""
     candidates = np.flatnonzero(left)
     return int(candidates[np.argmax(values[candidates])])
 
 
 def _looked_up(positions: np.ndarray, vectors_of: VectorsOf) -> Callable[[Sequence[int]], Vectors]:
-    """Return how to get rows by position, after looking up all of them once."""
+    """Return a look-up of rows by position, after fetching all of them once."""
     known = np.unique(positions[positions >= 0])
     vectors = vectors_of(known)
 

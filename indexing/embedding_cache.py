@@ -1,4 +1,4 @@
-"""Vectors on disk, one per text: no text is embedded twice, whoever asks and whenever."""
+"""Vectors on disk, one per text: no text is ever embedded twice."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ from indexing.usage import Use, note_use, uses
 from indexing.vector_checks import unusable
 
 INCREMENT = 512
-"""Texts that are embedded between two writes: what a killed run can lose."""
+"""Texts embedded between two writes: the most a killed run can lose."""
 
 LARGEST_IN_MEMORY = 256 * 2**20
-"""Bytes of vectors that are returned in memory; more are memory-mapped."""
+"""Bytes of vectors returned in memory; larger results are memory-mapped."""
 
 _WINDOW = 8 * INCREMENT
-"""Texts that are held at a time, and sorted by length."""
+"""Texts held at a time, and sorted by length."""
 _KEY = np.dtype(f"S{KEY_BYTES}")
 
 Progress = Callable[[int, int], None]
-"""Called with the number of texts embedded so far, and the number that there are to embed."""
+"""Called with the number of texts embedded so far, and the number to embed."""
 
 
 class DamagedShardWarning(UserWarning):
-    """Part of the cache was unreadable, has been dropped, and is computed again."""
+    """Part of the cache was unreadable, has been dropped, and is recomputed."""
 
 
 @dataclass
 class Statistics:
-    """What a cache has been asked and what it had; texts that occur twice in one call count once in ``distinct``."""
+    """Requests to a cache and its hits; texts that occur twice in one call count once in ``distinct``."""
 
     texts: int = 0
     distinct: int = 0
     hits: int = 0
     embedded: int = 0
     seconds: float = 0.0
-    """Spent in the model alone."""
+    """Time spent in the model only."""
     characters: int = 0
-    """Of the texts that were embedded."""
+    """Of the embedded texts."""
 
 
 class _Distinct(NamedTuple):
-    """The distinct keys of some texts in order of first use, where each is first, and each text's place among them."""
+    """The distinct keys of some texts in order of first use, the first text of each, and each text's index in them."""
 
     keys: np.ndarray
     first: np.ndarray
@@ -65,7 +65,7 @@ class _Distinct(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Rows that the cache holds: their place among the wanted keys, tokens, and vectors (None if not asked for)."""
+    """Cached rows: their index among the requested keys, tokens, and vectors (None if not requested)."""
 
     places: np.ndarray
     tokens: np.ndarray
@@ -75,7 +75,8 @@ class _Found(NamedTuple):
 class EmbeddingCache:
     """A folder of vectors that any number of processes may use at once.
 
-    Each encoder (all that its ``identity`` says) and kind has a folder of its own; a text's key in it is its hash.
+    Each encoder (identified by all of its ``identity``) and kind has its own folder; within it, a text's key is its
+    hash.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -91,10 +92,10 @@ class EmbeddingCache:
         progress: Progress | None = None,
         keys: np.ndarray | None = None,
     ) -> Vectors:
-        """Return one row per text; only distinct texts that were never seen reach the encoder.
+        """Return one row per text; only distinct texts that are not cached reach the encoder.
 
-        The texts may be read from somewhere as they are asked for: few of them are held at a time. A caller that has
-        their `text_keys` saves a reading of all of them.
+        The texts may be a lazy sequence: only a few are held at a time. Passing their `text_keys` saves reading all of
+        them.
         """
         if not texts or getattr(encoder, "stored", False):
             return encoder.encode(texts, kind=kind)
@@ -106,7 +107,7 @@ class EmbeddingCache:
         if len(missing):
             out = self._embed_missing(encoder, texts, distinct, missing, out, kind=kind, progress=progress)
         self._account(group, len(texts), len(distinct.keys), len(missing), before=before)
-        # Most calls hold each text once: then there is nothing to copy.
+        # Most calls hold each text once: then nothing need be copied.
         return out if len(distinct.keys) == len(texts) else out[distinct.places]
 
     def token_counts(
@@ -125,7 +126,7 @@ class EmbeddingCache:
         return lengths
 
     def missing(self, encoder: Encoder, keys: Collection[bytes], *, kind: str) -> int:
-        """Return how many of these texts, given by `text_key`, have no vector yet."""
+        """Return how many of these texts, given by `text_key`, have no vector."""
         if getattr(encoder, "stored", False):
             return 0
         wanted = np.array(list(keys), dtype=_KEY)
@@ -133,13 +134,13 @@ class EmbeddingCache:
         return len(keys) - sum(len(each.places) for each in found)
 
     def rate(self, encoder: Encoder) -> float | None:
-        """Return the texts per second at which this encoder has embedded so far; None where it never did."""
+        """Return the texts per second at which this encoder has embedded so far; None if it never did."""
         rows = [use for use in uses(self.group(encoder, kind="document")) if use.seconds]
         seconds = sum(use.seconds for use in rows)
         return sum(use.embedded for use in rows) / seconds if seconds else None
 
     def seconds_per_character(self, encoder: Encoder) -> float | None:
-        """Return how long this encoder has taken for a character of the texts it embedded; None where it never did."""
+        """Return the seconds per character of the texts that this encoder has embedded; None if it never did."""
         rows = [use for use in uses(self.group(encoder, kind="document")) if use.characters]
         characters = sum(use.characters for use in rows)
         return sum(use.seconds for use in rows) / characters if characters else None
@@ -152,7 +153,7 @@ class EmbeddingCache:
         return self.folder / f"{name}-{kind}-{hashlib.sha256(written.encode()).hexdigest()[:20]}"
 
     def _stored(self, group: Path, keys: np.ndarray) -> tuple[Vectors, np.ndarray]:
-        """Return the rows that are there, in the order of the keys, and which these are."""
+        """Return the cached rows, in the order of the keys, and which keys these are."""
         out = np.empty((len(keys), 0), dtype=np.float32)
         known = np.zeros(len(keys), dtype=np.bool_)
         for found in self._lookup(group, keys, vectors=True):
@@ -166,7 +167,7 @@ class EmbeddingCache:
         return out, known
 
     def _room(self, rows: int, dimensions: int) -> Vectors:
-        """Return rows to be filled: in memory, or where that would be much, in a file that goes with the array."""
+        """Allocate rows: in memory or, if large, in a temporary file that lives as long as the array."""
         if rows * dimensions * 4 <= LARGEST_IN_MEMORY:
             return np.empty((rows, dimensions), dtype=np.float32)
         try:
@@ -176,7 +177,7 @@ class EmbeddingCache:
             raise disk_error(error, self.folder) from error
 
     def _lookup(self, group: Path, keys: np.ndarray, *, vectors: bool) -> Iterator[_Found]:
-        """Yield what is stored of the keys, each once: the oldest sound row, so that a number never changes."""
+        """Yield the cached rows of the keys, each once: the oldest intact row, so that a value never changes."""
         order = np.argsort(keys)
         ranked = keys[order]
         open_ = np.ones(len(keys), dtype=np.bool_)
@@ -196,7 +197,7 @@ class EmbeddingCache:
                     places = order[at[hit]]
                     open_[places] = False
                     yield _Found(places, rows["tokens"][hit], shard.vectors(block)[hit] if vectors else None)
-                # What was already taken from this shard is not open any more, so reading it again repeats nothing.
+                # Rows already taken from this shard are no longer wanted, so reading it again repeats nothing.
                 shard = self._repaired(path) if broken else None
 
     def _sound_shard(self, path: Path, keys: np.ndarray) -> Shard | None:
@@ -207,7 +208,7 @@ class EmbeddingCache:
         return self._repaired(path)
 
     def _repaired(self, path: Path) -> Shard | None:
-        """Return the shard without its damaged blocks; a block that another process was just writing is whole now."""
+        """Return the shard without its damaged blocks; a block that another process was writing is complete now."""
         with locked(path.parent):
             shard = read_shard(path)
             if shard is None:
@@ -234,7 +235,7 @@ class EmbeddingCache:
         kind: str,
         progress: Progress | None,
     ) -> Vectors:
-        """Encode what is missing and store it step by step; return all rows."""
+        """Encode what is missing and store it in increments; return all rows."""
         group = self.group(encoder, kind=kind)
         self._describe(group, encoder, kind)
         done = 0
@@ -259,7 +260,7 @@ class EmbeddingCache:
         return out
 
     def _describe(self, group: Path, encoder: Encoder, kind: str) -> None:
-        """Write down whose vectors the folder holds, for people and for `chunkbench cache`."""
+        """Write a note on whose vectors the folder holds, for people and for `chunkbench cache`."""
         try:
             group.mkdir(parents=True, exist_ok=True)
             note = group / "encoder.json"
@@ -289,7 +290,7 @@ def text_keys(texts: Iterable[str]) -> np.ndarray:
 
 def _distinct(keys: np.ndarray) -> _Distinct:
     found, first, places = np.unique(keys, return_index=True, return_inverse=True)
-    # In the order of first use, so that texts are read as they lie and rows that are all distinct need no copy.
+    # In the order of first use, so that texts are read sequentially and rows that are all distinct need no copy.
     order = np.argsort(first)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -299,11 +300,11 @@ def _distinct(keys: np.ndarray) -> _Distinct:
 def _increments(
     texts: Sequence[str], distinct: _Distinct, missing: np.ndarray
 ) -> Iterator[tuple[list[int], list[str]]]:
-    """Yield what is embedded between two writes: rows and their texts, of which one window is held at a time."""
+    """Yield what is embedded between two writes: rows and their texts, holding one window at a time."""
     for start in range(0, len(missing), _WINDOW):
         rows = missing[start : start + _WINDOW].tolist()
         held = {row: texts[at] for row, at in zip(rows, distinct.first[rows].tolist(), strict=True)}
-        # Longest first: texts of about one length fill batches well, and the end of the wait is not the slow part.
+        # Longest first: texts of similar length fill batches well, and the slow part does not come last.
         rows.sort(key=lambda row: -len(held[row]))
         for begin in range(0, len(rows), INCREMENT):
             part = rows[begin : begin + INCREMENT]
@@ -312,7 +313,7 @@ def _increments(
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder against other writers, in this process and in others."""
+    """Lock the folder against other writers, in this process and in others."""
     from filelock import FileLock
 
     try:

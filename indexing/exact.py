@@ -1,7 +1,7 @@
-"""Exact search by inner product with FAISS, in an order that shards, threads, batches and duplicates cannot change.
+"""Exact search by inner product with FAISS, in an order that does not depend on shards, threads, batches or duplicates.
 
 FAISS proposes rows. A row's score is then its own inner product with the query, which depends on nothing else; scores
-that are so near to each other that rounding may have changed their order are computed again in float64.
+so close that rounding may have changed their order are recomputed in float64.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from indexing.found import Found, in_order, narrowed, side_by_side
 from indexing.types import Vectors
 
 _NEAR = 4e-6
-"""Scores of FAISS closer than this may be in the wrong order by rounding."""
+"""FAISS scores closer than this may be in the wrong order because of rounding."""
 _AT_ONCE = 8192
-"""Scores that are computed again in one step: bounds the memory."""
+"""Scores recomputed in one step, to bound memory."""
 _ROWS_INDEXED = 65_536
-"""Rows that are copied into an index at a time where a tie must be followed beyond the depth."""
+"""Rows copied into an index at a time when a tie must be followed beyond the depth."""
 _SPARE = 8
-"""Hits asked for beyond the depth, to see whether the last place is tied."""
+"""Hits requested beyond the depth, to see whether the last place is tied."""
 _CELLS_AT_ONCE = 400_000
-"""Candidates that are put in order in one step, and whose vectors may be asked for together."""
+"""Candidates ordered in one step, whose vectors may be requested together."""
 
 VectorsOf = Callable[[np.ndarray], Vectors]
 """Ascending positions → their vectors, one row each."""
 
 
 def nearest(chunks: Vectors, asked: Vectors, *, depth: int) -> Found:
-    """Return the depth nearest rows of each query, as `settled` wants them."""
+    """Return the depth nearest rows of each query, as input for `settled`."""
     import faiss
 
     with faiss_threads():
         wide = min(len(chunks), depth + _SPARE)
-        # Not an index, which would hold a copy of all vectors: they may be a memory-mapped file.
+        # Not an index, which would copy all vectors: they may be a memory-mapped file.
         proposed, positions = faiss.knn(asked, chunks, wide, metric=faiss.METRIC_INNER_PRODUCT)
         found = scored(chunks, asked, positions)
-        # Ties of the last place may go on beyond what was returned.
+        # Ties of the last place may continue beyond the returned rows.
         beyond = wide < len(chunks)
         open_ended = np.flatnonzero(proposed[:, depth - 1] - proposed[:, -1] < 2 * _NEAR) if beyond else ()
         chosen = _chosen(found, chunks.__getitem__, asked, depth=depth)
@@ -53,9 +53,9 @@ def nearest(chunks: Vectors, asked: Vectors, *, depth: int) -> Found:
 
 
 def settled(parts: Sequence[Found], vectors_of: VectorsOf, asked: Vectors, *, depth: int) -> Found:
-    """Return the depth best of what was found in all shards: float64 scores where order is in doubt, ties by position.
+    """Return the depth best results of all shards: float64 scores where the order is in doubt, ties by position.
 
-    Each shard must have found its own depth nearest rows.
+    Each shard must have returned its own depth nearest rows.
     """
     step = max(_CELLS_AT_ONCE // max(sum(part.positions.shape[1] for part in parts), 1), 1)
     made = []
@@ -68,10 +68,10 @@ def settled(parts: Sequence[Found], vectors_of: VectorsOf, asked: Vectors, *, de
 
 
 def scored(chunks: Vectors, asked: Vectors, positions: np.ndarray) -> Found:
-    """Return positions with each pair's own inner product, the same wherever the row lies and whoever is beside it."""
+    """Return positions with each pair's own inner product, which does not depend on the row's place or neighbours."""
     import faiss
 
-    library: Any = faiss  # its stubs lack the function
+    library: Any = faiss  # the stubs lack the function
     wanted = np.maximum(positions, 0).astype(np.int64)
     scores = np.empty(wanted.shape, dtype=np.float32)
     pointers = map(library.swig_ptr, (scores, asked, chunks, wanted))
@@ -80,8 +80,8 @@ def scored(chunks: Vectors, asked: Vectors, positions: np.ndarray) -> Found:
 
 
 def _chosen(found: Found, vectors_of: VectorsOf, asked: Vectors, *, depth: int) -> Found:
-    """Return the depth best of each query by their exact scores; their order is that of the scores at hand."""
-    # In float64, so that what is near is near by the same measure here and below.
+    """Return the depth best of each query by their exact scores, in the order of the given scores."""
+    # In float64, so that closeness is judged in the same way here and below.
     found = narrowed(Found(found.positions, found.scores.astype(np.float64)), depth=depth, near=_NEAR)
     ranked = in_order(found, depth=found.positions.shape[1])
     if ranked.positions.shape[1] <= depth:
@@ -95,7 +95,7 @@ def _chosen(found: Found, vectors_of: VectorsOf, asked: Vectors, *, depth: int) 
     for number, row in enumerate(rows.tolist()):
         group = np.flatnonzero(groups[number])
         order = group[np.lexsort((ranked.positions[row, group], -exact[number, group]))]
-        # Those that belong to the best come first; among themselves they stay as they were.
+        # The best come first; otherwise the order does not change.
         kept = np.sort(order[: depth - int(group[0])])
         columns = np.concatenate((np.arange(group[0]), kept))
         ranked.positions[row, :depth] = ranked.positions[row, columns]
@@ -104,7 +104,7 @@ def _chosen(found: Found, vectors_of: VectorsOf, asked: Vectors, *, depth: int) 
 
 
 def _recomputed(found: Found, vectors_of: VectorsOf, asked: Vectors) -> Found:
-    """Return the same with float64 scores where one is near the next: equal rows have equal scores."""
+    """Return the same with float64 scores where one is close to the next: equal rows have equal scores."""
     real = found.positions >= 0
     scores = np.where(real, found.scores, np.finfo(np.float32).min).astype(np.float64)
     near = (scores[:, :-1] - scores[:, 1:]) < _NEAR
@@ -118,7 +118,7 @@ def _recomputed(found: Found, vectors_of: VectorsOf, asked: Vectors) -> Found:
 
 
 def _exact_where(positions: np.ndarray, where: np.ndarray, vectors_of: VectorsOf, asked: Vectors) -> np.ndarray:
-    """Return the float64 scores of these places of a table; of the others, nothing."""
+    """Return the float64 scores of these cells of a table, and nothing for the others."""
     scores = np.zeros(positions.shape)
     rows, columns = np.nonzero(where)
     wanted = np.unique(positions[rows, columns])
@@ -133,13 +133,13 @@ def _exact_where(positions: np.ndarray, where: np.ndarray, vectors_of: VectorsOf
 
 
 def exact_scores(some: Vectors, others: Vectors) -> np.ndarray:
-    """Return the inner product of each pair of rows in float64, all summed in one order: equal rows, equal scores."""
+    """Return the inner product of each pair of rows in float64, summed in one order: equal rows, equal scores."""
     scores: np.ndarray = (some.astype(np.float64) * others.astype(np.float64)).sum(axis=1)
     return scores
 
 
 def _all_above(chunks: Vectors, query: Vectors, floor: float) -> np.ndarray:
-    """Return every row over the floor, ascending, looking at some rows at a time."""
+    """Return every row above the floor, ascending, reading some rows at a time."""
     import faiss
 
     rows = []
@@ -153,7 +153,7 @@ def _all_above(chunks: Vectors, query: Vectors, floor: float) -> np.ndarray:
 
 @contextmanager
 def faiss_threads(count: int | None = None) -> Iterator[Any]:
-    """Let FAISS use a fixed number of threads, by default one per processor."""
+    """Set the number of FAISS threads, by default one per processor."""
     import faiss
 
     before = faiss.omp_get_max_threads()

@@ -1,4 +1,4 @@
-"""What a search has found for each of some queries, as a table: shards and machines hand it on, hits are made last."""
+"""Search results for several queries as a table, which shards and machines pass on; hits are built last."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from indexing.types import Hit
 
 
 class Found(NamedTuple):
-    """A row for each query; a position of -1 is no hit."""
+    """One row per query; a position of -1 is no hit."""
 
     positions: np.ndarray
     scores: np.ndarray
 
     def at(self, rows: slice | np.ndarray) -> Found:
-        """Return what was found for some of the queries."""
+        """Return the results for some of the queries."""
         return Found(self.positions[rows], self.scores[rows])
 
     def hits(self) -> list[list[Hit]]:
-        """Return the hits of each query; they are in order, and those that are none come last."""
+        """Return the hits of each query, in order; cells without a hit come last."""
         counts = (self.positions >= 0).sum(axis=1).tolist()
-        # What Hit(position, score) does, without a call in Python for each of a million hits.
+        # The same as Hit(position, score), without a Python call for each of a million hits.
         with _no_collection():
             return [
                 list(map(tuple.__new__, repeat(Hit), zip(places[:count], points[:count], strict=True)))
@@ -37,14 +37,14 @@ class Found(NamedTuple):
 
 
 def none_found(queries: int) -> Found:
-    """Return that nothing was found."""
+    """Return an empty result."""
     return Found(np.zeros((queries, 0), dtype=np.int64), np.zeros((queries, 0), dtype=np.float32))
 
 
 def table(
     rows: Sequence[tuple[np.ndarray, np.ndarray]], *, depth: int, dtype: np.typing.DTypeLike = np.float32
 ) -> Found:
-    """Return the positions and scores of each query as a table of at most so many columns."""
+    """Return the positions and scores of each query as a table with at most this many columns."""
     wide = min(max((len(positions) for positions, _ in rows), default=0), depth)
     found = Found(np.full((len(rows), wide), -1, np.int64), np.zeros((len(rows), wide), dtype))
     for row, (positions, scores) in enumerate(rows):
@@ -53,7 +53,7 @@ def table(
 
 
 def side_by_side(parts: Sequence[Found]) -> Found:
-    """Return all that was found for the same queries in several places, in no order."""
+    """Return all results for the same queries from several places, unordered."""
     return Found(
         np.concatenate([part.positions for part in parts], axis=1),
         np.concatenate([part.scores for part in parts], axis=1),
@@ -74,7 +74,7 @@ _LAST_KEY = np.uint64(2**64 - 1)
 
 
 def _keys(found: Found) -> np.ndarray:
-    """Return each hit as one number, the better the smaller: its score's bits, then its position."""
+    """Return each hit as one number, smaller for better hits: the bits of its score, then its position."""
     bits = (found.scores + np.float32(0)).view(np.uint32)  # 0 and -0 are one score
     keys: np.ndarray = _flipped(bits).astype(np.uint64) << np.uint64(32) | found.positions.astype(np.uint32)
     keys[found.positions < 0] = _LAST_KEY
@@ -93,18 +93,18 @@ def _from_keys(keys: np.ndarray, dtype: np.dtype[np.integer]) -> Found:
 
 
 def _flipped(bits: np.ndarray) -> np.ndarray:
-    """Return the bits of floats as numbers that fall while the floats rise, and those numbers as bits."""
+    """Return the bits of floats as numbers that fall as the floats rise, and convert such numbers back to bits."""
     positive = np.uint32(2**31 - 1)
     return np.where(bits > positive, bits, ~bits & positive)
 
 
 def narrowed(found: Found, *, depth: int, near: float = 0.0) -> Found:
-    """Return a table without most of what is surely not among the best: all that may be, ties of the last included.
+    """Return a smaller table that still has every hit that may be among the best, including ties of the last place.
 
-    With ``near``, also what is so little behind the last place.
+    With ``near``, also hits that close behind the last place.
     """
     wide = found.positions.shape[1]
-    if wide <= 2 * depth or not depth:  # to sort little is quicker than to divide it first
+    if wide <= 2 * depth or not depth:  # sorting a small table is quicker than partitioning it first
         return found
     scores = np.where(found.positions >= 0, found.scores, -np.inf)
     last = -np.partition(-scores, depth - 1, axis=1)[:, depth - 1 : depth]
@@ -117,9 +117,9 @@ def narrowed(found: Found, *, depth: int, near: float = 0.0) -> Found:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Hold the garbage collector: the many new tuples would set it off again and again, and numbers form no cycles.
+    """Pause the garbage collector: the many new tuples would trigger it repeatedly, and numbers form no cycles.
 
-    Each time it would go through all objects of the process, and a loaded model has half a million of them.
+    Each collection would visit all objects of the process, and a loaded model has half a million of them.
     """
     running = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""What BM25 must know of a whole search space to score any part of it: how many texts, how long, who holds a word."""
+"""The statistics of a whole search space that BM25 needs to score any part: number, lengths and words of texts."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from indexing.word_names import WordNames, bytes_of, distinct
 
 
 class Frequencies(NamedTuple):
-    """Numbers that add up over the parts of a search space, for some words."""
+    """Statistics for some words that add up over the parts of a search space."""
 
     words: tuple[str, ...]
     holding: np.ndarray
-    """Texts that hold each word."""
+    """Texts that contain each word (document frequency)."""
     texts: int
     length: int
-    """Words of all texts, repeated ones included."""
+    """Words of all texts, including repeated ones."""
     pairs: int
     """Distinct words of each text, summed."""
     vocabulary: np.ndarray
-    """The name of every word that a text holds, ascending: a word that several parts hold is one word."""
+    """The name of every word in the texts, ascending; a word that occurs in several parts is one word."""
 
     @property
     def mean(self) -> float:
-        """Words of a text."""
+        """Mean number of words per text."""
         return self.length / self.texts if self.texts else 0.0
 
     @property
     def nbytes(self) -> int:
-        """What an index of the texts takes: its words, where each begins, and a text and a value for each pair."""
+        """Size of an index of the texts: its words, where each begins, and a text and a value for each pair."""
         return bytes_of(self.vocabulary) + 8 * (len(self.vocabulary) + 1) + 8 * self.pairs
 
     def weights(self) -> np.ndarray:
         """Return the inverse document frequency of each word."""
         held, which = np.unique(self.holding, return_inverse=True)
-        # Not numpy's logarithm, which may differ in the last bit between processors.
+        # Not numpy's logarithm, whose last bit may differ between processors.
         weights = [math.log(1 + (self.texts - each + 0.5) / (each + 0.5)) for each in held.tolist()]
         return np.array(weights).astype(np.float32)[which]
 
 
 def frequencies_of(counts: WordCounts) -> Frequencies:
-    """Return the numbers of some texts, for all words that they hold."""
+    """Return the statistics of some texts, for all their words."""
     holding = np.bincount(counts.words, minlength=len(counts.vocabulary))
     held = distinct(WordNames().of(counts.vocabulary))
     return Frequencies(
@@ -54,7 +54,7 @@ def frequencies_of(counts: WordCounts) -> Frequencies:
 
 
 def total(parts: Iterable[Frequencies], words: Sequence[str]) -> Frequencies:
-    """Return the numbers of all parts together, each of which has counted these words."""
+    """Return the statistics of all parts together; each must have counted these words."""
     found = list(parts)
     return Frequencies(
         tuple(words),

@@ -28,11 +28,11 @@ class Hybrid(Composed):
 
     fusion: Literal["rrf", "weighted"] = "rrf"
     k: int = 60
-    """What reciprocal-rank fusion adds to a rank: the larger, the flatter."""
+    """The constant that reciprocal-rank fusion adds to a rank: the larger, the flatter."""
     weight: float = 0.5
     """The share of `dense`; the rest is `bm25`'s."""
     pool: int = 100
-    """Hits of each that are fused, at least."""
+    """Minimum number of hits of each that are fused."""
     k1: float = 1.2
     b: float = 0.75
 
@@ -44,7 +44,7 @@ class Hybrid(Composed):
 
     @property
     def searches(self) -> tuple[ExactSearch, ...]:
-        """Vectors and words."""
+        """Vector search and word search."""
         return VectorSearch(), WordSearch(k1=self.k1, b=self.b)
 
     def reach(self, depth: int) -> int:
@@ -52,7 +52,7 @@ class Hybrid(Composed):
         return max(depth, self.pool)
 
     def combine(self, found: Sequence[Found], vectors_of: VectorsOf, *, depth: int) -> Found:  # noqa: ARG002 - as every retriever
-        """Return the depth best chunks of both runs together; equal scores in the order of position."""
+        """Return the depth best chunks of both runs together; equal scores by position."""
         value = self._by_rank if self.fusion == "rrf" else self._by_score
         fused = [
             _fused([(self.weight, value(one)), (1 - self.weight, value(other))], depth=depth)
@@ -65,7 +65,7 @@ class Hybrid(Composed):
 
     @staticmethod
     def _by_score(run: Sequence[Hit]) -> dict[int, float]:
-        """Return the scores from 0 for the last of the run to 1 for its first."""
+        """Scale the scores of a run from 0 for the last to 1 for the first."""
         if not run:
             return {}
         high, low = run[0].score, run[-1].score

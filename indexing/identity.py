@@ -1,4 +1,4 @@
-"""What decides an embedder's vectors: what it says of itself and, where it is not ours, its code."""
+"""What determines an embedder's vectors: its identity and, for a plug-in, its code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from indexing.types import Encoder
 def vectors_identity(encoder: Encoder) -> dict[str, Any]:
     """Return the key of the encoder's vectors.
 
-    Ours change their version with their vectors; of a plug-in, nobody knows whether its author thinks of that.
+    Built-in encoders change their version whenever their vectors change; for a plug-in, that cannot be relied on.
     """
     cls = type(encoder)
     ours = cls.__module__.partition(".")[0] == "indexing"

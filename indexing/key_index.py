@@ -1,7 +1,7 @@
-"""Which block of a shard holds a key: sorted keys in a file beside the shard, so that a look-up reads few blocks.
+"""Maps keys to the blocks of a shard: a file of sorted keys beside the shard, so that a look-up reads few blocks.
 
-The file covers the beginning of its shard; the blocks behind that are looked through. It is never believed: a block
-that it names is checked like any other, and a key that it does not know is embedded again at worst.
+The file covers the beginning of its shard; later blocks are scanned. It is never trusted: a block that it names is
+verified like any other, and at worst a key that it misses is embedded again.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from chunkers.sharing import share
 from indexing.shards import HEADER_BYTES, KEY_BYTES, Shard, block_at, index_path, read_shard
 
 LEAST = 65_536
-"""Keys that are looked through without an index."""
+"""Keys that are scanned without an index."""
 _GROWTH = 4
-"""An index is made anew when the part of the shard behind it holds more than one in so many of its keys."""
+"""The index is rebuilt when the part of the shard after it exceeds this fraction (1/n) of its keys."""
 _HEADER = struct.Struct("<8sQQQI")
 _MAGIC = b"CBKEY\x00\x00\x01"
 _KEY = np.dtype(f"S{KEY_BYTES}")
 
 
 class _Index(NamedTuple):
-    """Sorted keys, and where the block of each begins; of equal keys the oldest comes first."""
+    """Sorted keys, and the offset of the block of each; among equal keys the oldest comes first."""
 
     covered: int
-    """Bytes of the shard."""
+    """Bytes of the shard covered."""
     keys: np.ndarray
     blocks: np.ndarray
 
 
 def shard_with(path: Path, keys: np.ndarray) -> Shard | None:
-    """Return the shard with the blocks that may hold one of the keys; None where it has just gone."""
+    """Return the shard with the blocks that may hold one of the keys; None if it has just been removed."""
     index = _read(path)
     shard = read_shard(path, start=index.covered if index else 0)
     if shard is None:
@@ -50,7 +50,7 @@ def shard_with(path: Path, keys: np.ndarray) -> Shard | None:
     if behind > max(LEAST, known // _GROWTH) and not shard.damaged:
         whole = read_shard(path) if index else shard
         if whole is not None and not whole.damaged:
-            with contextlib.suppress(OSError):  # a cache that others fill, or a full disk: it is only slower
+            with contextlib.suppress(OSError):  # another user's cache, or a full disk: this is only slower
                 _write(path, whole)
     if index is None:
         return shard
@@ -59,7 +59,7 @@ def shard_with(path: Path, keys: np.ndarray) -> Shard | None:
     found = [block_at(shard.data, start, len(shard.data), folder=path.parent.name) for start in starts]
     blocks = [block for block, sound in found if block is not None and sound]
     if len(blocks) < len(found):
-        # One of the two files is damaged: the caller looks through the shard, and its keys are put in order anew.
+        # One of the two files is damaged: the caller scans the shard, and its index is rebuilt.
         with contextlib.suppress(OSError):
             index_path(path).unlink(missing_ok=True)
         return Shard(path, shard.data, (), damaged=True)
@@ -67,7 +67,7 @@ def shard_with(path: Path, keys: np.ndarray) -> Shard | None:
 
 
 def _read(path: Path) -> _Index | None:
-    """Return the index of a shard, or None where there is none, or one of another shard."""
+    """Return the index of a shard, or None if there is none, or if it belongs to another shard."""
     try:
         with open_input(index_path(path)) as file, open_input(path) as shard:
             head = file.read(_HEADER.size)
@@ -87,7 +87,7 @@ def _read(path: Path) -> _Index | None:
 
 
 def _write(path: Path, shard: Shard) -> None:
-    """Write the index of all blocks of a shard, all at once."""
+    """Write the index of all blocks of a shard, atomically."""
     keys = np.concatenate([shard.keys(block)["key"] for block in shard.blocks])
     starts = np.repeat([block.start for block in shard.blocks], [block.rows for block in shard.blocks])
     order = np.argsort(keys, kind="stable")

@@ -1,4 +1,4 @@
-"""The folder of a model: its contents as a hash, and a key that changes with its files."""
+"""A model's folder: a hash of its contents, and a key that changes with its files."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 
 class ModelFolder(NamedTuple):
-    """A folder as its files are now: what is remembered of it is not remembered of a folder that was changed."""
+    """A folder in its current state, as a cache key: results cached for it do not apply once its files change."""
 
     path: Path
     files: tuple[tuple[str, int, int], ...]
-    """Name, bytes and time of change of each file that may decide what the model does."""
+    """Name, size and modification time of each file that may affect the model."""
 
     @classmethod
     def at(cls, path: Path) -> ModelFolder:
-        """Look at the files of a folder."""
+        """Record the files of a folder."""
         found = sorted(file for file in path.rglob("*") if file.is_file() and file.suffix != ".md")
         stats = ((file, file.stat()) for file in found)
         return cls(path, tuple((file.relative_to(path).as_posix(), s.st_size, s.st_mtime_ns) for file, s in stats))
@@ -25,7 +25,7 @@ class ModelFolder(NamedTuple):
 
 @functools.lru_cache(maxsize=16)
 def content_hash(folder: ModelFolder) -> str:
-    """Return a hash of all files of the model, so that what it made is found wherever the folder lies."""
+    """Return a hash of all files of the model, so that its results are found wherever the folder is."""
     digest = hashlib.sha256()
     for name, _, _ in folder.files:
         digest.update(name.encode() + b"\0")

@@ -1,7 +1,6 @@
-"""Postings of BM25, shard by shard: which words are in which texts, with one document frequency for all shards.
+"""BM25 postings in shards: which words are in which texts, with one document frequency for all shards.
 
-Scores are those that bm25s gives to the same words in one index, to the last bit: a text's score does not depend on the
-shard it lies in.
+Scores are bit-identical to those of bm25s for the same words in one index: a text's score does not depend on its shard.
 """
 
 from __future__ import annotations
@@ -18,33 +17,33 @@ from indexing.frequencies import Frequencies, frequencies_of, total
 from indexing.word_counts import WordCounter, WordCounts
 
 SHARD = 32_768
-"""Texts of a shard: what is sorted at a time."""
+"""Texts per shard: the number sorted at a time."""
 LARGEST_IN_MEMORY = 256 * 2**20
-"""Bytes of postings that are held in memory; the shards beyond are memory-mapped files."""
+"""Bytes of postings held in memory; further shards are memory-mapped files."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostingShard:
-    """Some texts as a matrix by columns: for each word the texts that hold it, and what it adds to their score."""
+    """Some texts as a matrix by columns: for each word, the texts that contain it and its share of their scores."""
 
     numbers: Mapping[str, int]
     """Word → its column."""
     lengths: np.ndarray
-    """Words of each text."""
+    """Number of words of each text."""
     starts: np.ndarray
-    """Where each word's texts begin."""
+    """Where the texts of each word begin."""
     places: np.ndarray
     """Texts, counted from the shard's first."""
     values: np.ndarray
-    """How often the word is in the text; once the shard is weighed, what that adds to the text's score."""
+    """Term frequency in the text; after weighing, the word's contribution to the text's score."""
 
     @property
     def nbytes(self) -> int:
-        """What the arrays take."""
+        """Size of the arrays."""
         return int(self.lengths.nbytes + self.starts.nbytes + self.places.nbytes + self.values.nbytes)
 
     def only(self, words: Sequence[str]) -> PostingShard:
-        """Return a shard of these words; those that no text holds have an empty column."""
+        """Return a shard of only these words; those that occur in no text have an empty column."""
         columns = np.array([self.numbers.get(word, len(self.numbers)) for word in words], dtype=np.int64)
         begins, ends = np.append(self.starts, self.starts[-1])[columns], np.append(self.starts[1:], self.starts[-1:])
         sizes = ends[columns] - begins
@@ -54,14 +53,14 @@ class PostingShard:
         return PostingShard(numbers, self.lengths, starts, self.places[taken], self.values[taken])
 
     def weigh(self, weights: np.ndarray, *, mean: float, k1: float, b: float) -> None:
-        """Put what each word adds to a text's score in the place of its count; ``mean`` is the length of a text."""
+        """Replace each count by the word's contribution to the text's score; ``mean`` is the mean length of a text."""
         norms = k1 * ((1 - b) + b * self.lengths / mean) if mean else np.zeros(len(self.lengths))
         weight = np.repeat(weights, np.diff(self.starts))
         counts = self.values.astype(np.float64)
         self.values[:] = weight * (counts / (norms[self.places] + counts))
 
     def scores(self, words: Sequence[str]) -> np.ndarray:
-        """Return every text's score for a query of these words, added up in their order."""
+        """Return every text's score for a query of these words, summed in their order."""
         import bm25s
 
         asked = [self.numbers[word] for word in words if word in self.numbers]
@@ -81,7 +80,7 @@ class Postings:
 
     shards: Sequence[PostingShard]
     nbytes: int
-    """What one index of the space takes, however it is divided."""
+    """Size of a single index of the space, regardless of how it is divided."""
 
 
 def posting_shard(counts: WordCounts) -> PostingShard:
@@ -90,7 +89,7 @@ def posting_shard(counts: WordCounts) -> PostingShard:
 
     shape = (len(counts.lengths), max(len(counts.vocabulary), 1))
     starts = np.concatenate(([0], counts.ends))
-    # Counts are small whole numbers, which float32 holds exactly.
+    # Counts are small integers, which float32 represents exactly.
     matrix: Any = sparse.csr_matrix((counts.counts.astype(np.float32), counts.words, starts), shape=shape).tocsc()
     numbers = {word: number for number, word in enumerate(counts.vocabulary)}
     columns = matrix.indptr[: len(numbers) + 1].astype(np.int64)
@@ -98,7 +97,7 @@ def posting_shard(counts: WordCounts) -> PostingShard:
 
 
 def build_postings(texts: Iterable[str], *, k1: float, b: float) -> Postings:
-    """Return the postings of texts by Lucene's BM25; they are read once, and few are held."""
+    """Return the postings of texts by Lucene's BM25; texts are read once, and only a few are held."""
     memory = _BoundedMemory()
     counted: list[PostingShard] = []
     parts: list[Frequencies] = []
@@ -130,13 +129,13 @@ def _spread(part: Frequencies, numbers: Mapping[str, int]) -> Frequencies:
 
 
 class _BoundedMemory:
-    """Keeps shards in memory up to a bound, and those beyond it in files that go with them."""
+    """Keeps shards in memory up to a limit, and the others in temporary files that are removed with them."""
 
     def __init__(self) -> None:
         self._left = LARGEST_IN_MEMORY
 
     def keep(self, shard: PostingShard) -> PostingShard:
-        """Return the shard with its postings where there is room."""
+        """Return the shard with its postings in memory or in a file."""
         self._left -= int(shard.starts.nbytes + shard.places.nbytes + shard.values.nbytes)
         if self._left >= 0:
             return shard

@@ -1,4 +1,4 @@
-"""`rerank`: the best hits of another retriever, read again together with the query by a cross-encoder."""
+"""`rerank`: the best hits of another retriever, reordered by a cross-encoder."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _FIRST: dict[str, type[BM25 | Dense | Hybrid]] = {"bm25": BM25, "dense": Dense, 
 class Rerank:
     """Orders the first ``pool`` hits by a cross-encoder's scores; the others keep their order after them.
 
-    Only the order has a meaning: scores are reciprocal ranks.
+    Only the order is meaningful: scores are reciprocal ranks.
     """
 
     model: str = ""
     """The folder of a sentence-transformers cross-encoder."""
     first: Literal["bm25", "dense", "hybrid"] = "bm25"
-    """What finds the hits."""
+    """The retriever of the hits."""
     pool: int = 50
-    """Hits of each query that are read again."""
+    """Hits per query that are reranked."""
     batch: int = 32
     window: int | None = None
-    """Tokens of query and chunk that the model sees; its own limit where none is given."""
+    """Tokens of query and chunk that the model sees; its own limit by default."""
 
     def __post_init__(self) -> None:
         positive(self, "pool", "batch")
@@ -46,7 +46,7 @@ class Rerank:
 
     @property
     def version(self) -> str:
-        """Changes with the files of the model, wherever they lie."""
+        """Changes with the files of the model, wherever they are."""
         return f"1 {content_hash(self._folder())[:16]}" if self.model else "1"
 
     @property
@@ -55,11 +55,11 @@ class Rerank:
         return self._first().uses_vectors
 
     def search(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> list[list[Hit]]:
-        """Return at most depth hits per query; equal scores of the model in the order of position."""
+        """Return at most depth hits per query; equal scores of the model by position."""
         return self.prepare(space).search(queries, depth=depth)
 
     def prepare(self, space: SearchSpace) -> Index:
-        """Return the first retriever's index, whose best hits are read again."""
+        """Prepare the first retriever's index, whose best hits are reranked."""
         first = self._first().prepare(space)
         return Index(first.bytes, functools.partial(self._search, space, first))
 
@@ -77,7 +77,7 @@ class Rerank:
         return runs
 
     def diagnostics(self, space: SearchSpace, queries: QueryBatch, *, depth: int) -> dict[str, float]:
-        """Return what reading again costs: pairs, their tokens, the window, and the share of pairs beyond it."""
+        """Return the cost of reranking: pairs, their tokens, the window, and the share of pairs beyond it."""
         found = self._first().search(space, queries, depth=max(depth, self.pool))
         pairs = [
             (_readable(query), _readable(space.texts[hit.position]))
@@ -105,10 +105,10 @@ class Rerank:
             raise UsageError(
                 f"{self.model}: a cross-encoder gives one finite number for a pair of texts, not {scores.shape}"
             )
-        # Batches of different shapes round differently in the last digits: equal texts must tie.
+        # Batches of different shapes round differently in the last digits, but equal texts must tie.
         return np.round(scores, 5)
 
-    def _window(self, model: Any) -> int:  # noqa: ANN401 - sentence_transformers has no types
+    def _window(self, model: Any) -> int:  # noqa: ANN401 - sentence_transformers is untyped
         own = int(getattr(model.config, "max_position_embeddings", 512))
         return min(self.window or own, own)
 
@@ -123,7 +123,7 @@ class Rerank:
             )
         return ModelFolder.at(where)
 
-    def _model(self) -> Any:  # noqa: ANN401 - sentence_transformers has no types
+    def _model(self) -> Any:  # noqa: ANN401 - sentence_transformers is untyped
         return _load(self._folder())
 
 

@@ -1,6 +1,6 @@
-"""Append-only files of vectors: blocks with checksums, so that a cut or damaged one is known and costs only itself.
+"""Append-only files of vectors in blocks with checksums: a cut or damaged block is detected and costs only itself.
 
-A block is a header (magic, rows, dimensions, checksums, and which folder it belongs to), the keys with their token
+A block is a header (magic, rows, dimensions, checksums, and the folder it belongs to), the keys with their token
 counts, then the vectors: keys can be read without touching the vectors. Blocks are written under the folder's lock and
 never changed.
 """
@@ -39,7 +39,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class Block(NamedTuple):
-    """Where one block lies in its shard, and what it holds."""
+    """The offset of one block in its shard, and its contents."""
 
     start: int
     rows: int
@@ -58,31 +58,31 @@ class Block(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The offset of what follows it."""
+        """The offset after its end."""
         return self.vectors_at + self.rows * self.dimensions * 4
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One file as it was found: its whole blocks, and whether anything else was in it."""
+    """One file as it was read: its complete blocks, and whether it has anything else."""
 
     path: Path
     data: mmap.mmap | bytes
     blocks: tuple[Block, ...]
     damaged: bool
-    """Whether bytes had to be passed over: a damaged or foreign block, or a last one that is not (yet) whole."""
+    """Whether bytes were skipped: a damaged or foreign block, or a last one that is not (yet) complete."""
 
     def keys(self, block: Block) -> np.ndarray:
         """Return the block's keys and token counts."""
         return np.frombuffer(self.data, dtype=KEYS, count=block.rows, offset=block.keys_at)
 
     def vectors(self, block: Block) -> Vectors:
-        """Return the block's vectors, not yet checked."""
+        """Return the block's vectors, not yet verified."""
         flat = np.frombuffer(self.data, dtype="<f4", count=block.rows * block.dimensions, offset=block.vectors_at)
         return flat.reshape(block.rows, block.dimensions)
 
     def intact(self, block: Block) -> bool:
-        """Return whether the block's vectors are what was written."""
+        """Return whether the block's vectors are as they were written."""
         return zlib.crc32(memoryview(self.data)[block.vectors_at : block.end]) == block.vectors_sum
 
 
@@ -92,14 +92,14 @@ def shard_paths(folder: Path) -> list[Path]:
 
 
 def index_path(path: Path) -> Path:
-    """Return where the keys of a shard are kept in order, if they are."""
+    """Return the path of a shard's key index, which need not exist."""
     return path.with_suffix(".keys")
 
 
 def read_shard(path: Path, *, start: int = 0) -> Shard | None:
-    """Return the shard, memory-mapped, with keys checked and vectors not; None where it has just gone.
+    """Return the shard, memory-mapped, with keys verified and vectors not; None if it has just been removed.
 
-    With ``start``, its blocks are those from this offset on.
+    With ``start``, only its blocks from this offset on.
     """
     try:
         with open_input(path) as file:
@@ -121,10 +121,10 @@ def read_shard(path: Path, *, start: int = 0) -> Shard | None:
 
 
 def block_at(data: mmap.mmap | bytes, start: int, size: int, *, folder: str) -> tuple[Block | None, bool]:
-    """Return the block at the offset, None where its end is unknown or missing, and whether it is sound.
+    """Return the block at the offset, None if its end is unknown or missing, and whether it is sound.
 
-    Sound means that its keys are what was written, and that they were written for this folder: the same text has the
-    same key in every encoder's folder, so a shard that got into another one would answer with wrong vectors.
+    Sound means that its keys are as they were written, and were written for this folder: the same text has the same key
+    in every encoder's folder, so a misplaced shard would return wrong vectors.
     """
     if start < 0 or start + _HEADER.size > size:
         return None, False
@@ -139,14 +139,14 @@ def block_at(data: mmap.mmap | bytes, start: int, size: int, *, folder: str) -> 
 
 
 def _owner(folder: str) -> int:
-    """Return what a block remembers of the folder it was written for, which is named by the encoder's identity."""
+    """Return the block's mark of its folder, which is named by the encoder's identity."""
     return int.from_bytes(hashlib.sha256(folder.encode()).digest()[:8], "little")
 
 
 def packed(
     keys: Sequence[bytes] | np.ndarray, tokens: Sequence[int] | np.ndarray, vectors: Vectors, *, folder: str
 ) -> bytes:
-    """Return the bytes of a block of the folder of this name."""
+    """Return the bytes of a block for the folder of this name."""
     table = np.empty(len(keys), dtype=KEYS)
     table["key"], table["tokens"] = keys, tokens
     names, body = table.tobytes(), np.ascontiguousarray(vectors, dtype="<f4").tobytes()
@@ -156,14 +156,14 @@ def packed(
 
 
 def append_block(folder: Path, keys: Sequence[bytes], tokens: Sequence[int], vectors: Vectors) -> None:
-    """Add a block to the newest shard that is whole and has room; the caller holds the folder's lock.
+    """Append a block to the newest intact shard with room; the caller holds the folder's lock.
 
-    Either all of it is on the disk afterwards, or nothing of it and an error is raised.
+    Afterwards either all of it is on disk, or none of it and an error is raised.
     """
     data = packed(keys, tokens, vectors, folder=folder.name)
     path = _writable(folder, len(data))
     try:
-        # Unbuffered: a buffer would try once more to write its rest when the file is closed.
+        # Unbuffered: a buffer would try again to write its rest when the file is closed.
         with path.open("ab", buffering=0) as file:
             before = file.tell()
             try:
@@ -179,7 +179,7 @@ def append_block(folder: Path, keys: Sequence[bytes], tokens: Sequence[int], vec
 
 
 def disk_error(error: OSError, folder: Path) -> UsageError:
-    """Return what to tell the user about a failed write."""
+    """Return the error message for a failed write."""
     if error.errno in _FULL:
         return UsageError(
             f"{folder}: no room for more vectors ({error.strerror}). What was stored before is kept: "
@@ -195,14 +195,14 @@ def _writable(folder: Path, extra: int) -> Path:
     newest = shards[-1]
     if newest.stat().st_size + extra <= MAX_SHARD_BYTES:
         shard = read_shard(newest)
-        # Behind a damaged end nothing would be found again.
+        # Nothing behind a damaged end would ever be found.
         if shard is not None and not shard.damaged:
             return newest
     return folder / f"{int(newest.stem) + 1:06d}.shard"
 
 
 def salvage(path: Path) -> int:
-    """Rewrite the shard with its sound blocks only and return how many rows these hold; under the folder's lock."""
+    """Rewrite the shard with only its sound blocks and return their number of rows; under the folder's lock."""
     shard = read_shard(path)
     if shard is None:
         return 0
@@ -218,7 +218,7 @@ def salvage(path: Path) -> int:
 
 
 def replace_shard(path: Path, blocks: Iterator[bytes]) -> None:
-    """Put these blocks in the shard's place, all at once; without any, remove it. Its keys are put in order anew."""
+    """Replace the shard by these blocks, atomically; without any, remove it. Its key index is rebuilt."""
     index_path(path).unlink(missing_ok=True)
     descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".draft")
     try:

@@ -1,4 +1,4 @@
-"""What goes into a search and what comes out."""
+"""The input and output of a search."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ Run = Mapping[str, Sequence[Hit]]
 
 
 class RowPlace(NamedTuple):
-    """Where a chunk of a search space is from."""
+    """The origin of a chunk of a search space."""
 
     repo: str
     path: str
     start_line: int
-    """Counted from 1; so is end_line, which is inclusive."""
+    """1-based; so is end_line, which is inclusive."""
     end_line: int
     language: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSpace:
-    """The chunks that are searched, ordered by repository, path, start and end byte: position breaks ties."""
+    """The chunks to search, ordered by repository, path, start and end byte: position breaks ties."""
 
     texts: Sequence[str]
     vectors: Vectors | None = None
     places: Sequence[RowPlace] | None = None
-    """Where each chunk is from, for retrievers that look at paths; None where a space is made of plain texts."""
+    """The origin of each chunk, for retrievers that use paths; None if the space consists of plain texts."""
     words: PostingShard | None = None
-    """What the texts hold of the words that are asked for, where they are counted already; not yet weighed."""
+    """Counts of the query words in the texts, if already known; not yet weighed."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryBatch:
-    """The queries that are asked of one search space."""
+    """The queries of one search space."""
 
     texts: Sequence[str]
     vectors: Vectors | None = None
@@ -58,10 +58,10 @@ class QueryBatch:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A search space made ready: built once, asked many times."""
+    """A prepared search space: built once, searched many times."""
 
     bytes: int
-    """What is kept to answer queries: postings, vectors and links, without the texts."""
+    """Size of what is kept to answer queries: postings, vectors and links, without the texts."""
     search: Callable[..., list[list[Hit]]]
     """`search(queries, *, depth)`: the same hits as the retriever's own search of the space."""
 
@@ -69,20 +69,21 @@ class Index:
 class Encoder(Protocol):
     """A frozen keyword-only dataclass that turns texts into unit vectors.
 
-    Construction is cheap; the model is loaded at the first text. An encoder whose vectors are at hand already says
-    ``stored: ClassVar[bool] = True``: they are not cached again. One that gives a row of zeros for a text that says
-    nothing declares ``zero_rows: ClassVar[bool] = True``; anybody else's zeros are refused. One that runs on this
-    machine may say ``local: ClassVar[bool] = True``: then embedding a query is timed, by embedding some queries again.
+    Construction is cheap; the model is loaded at the first text. An encoder that only looks up existing vectors
+    declares ``stored: ClassVar[bool] = True``: they are not cached again. One that returns a row of zeros for a text
+    without content declares ``zero_rows: ClassVar[bool] = True``; zeros from any other encoder are rejected. One that
+    runs on this machine may declare ``local: ClassVar[bool] = True``: query embedding is then timed, by embedding some
+    queries again.
     """
 
     version: ClassVar[str]
 
     @property
     def max_tokens(self) -> int | None:
-        """How much of a text the model sees, in its own tokens; None where there is no limit."""
+        """How much of a text the model sees, in its own tokens; None if there is no limit."""
 
     def identity(self) -> Mapping[str, Any]:
-        """Return all that decides the vectors (model, revision, prompts, length, pooling): the cache key."""
+        """Return everything that determines the vectors (model, revision, prompts, length, pooling): the cache key."""
 
     def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
         """Return one float32 unit row per text; kind is "document" or "query"."""
@@ -94,9 +95,9 @@ class Encoder(Protocol):
 class Retriever(Protocol):
     """A frozen keyword-only dataclass that ranks a search space for each query.
 
-    A retriever may also have ``diagnostics(space, queries, *, depth) -> Mapping[str, float]``: what a reader should
-    know of its run (an approximate index: its recall against exact search). It goes into the result. With
-    ``prepare(space) -> Index`` building the index and asking it are timed apart, and its size is reported.
+    A retriever may also have ``diagnostics(space, queries, *, depth) -> Mapping[str, float]``: facts about its run (for
+    an approximate index, its recall against exact search), which are stored in the result. With ``prepare(space) ->
+    Index``, building and searching the index are timed separately, and its size is reported.
     """
 
     version: ClassVar[str]

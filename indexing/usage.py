@@ -1,4 +1,4 @@
-"""How each part of the embedding cache has been used: one line per call, which anybody may have edited."""
+"""Use of each part of the embedding cache: one line per call, in a file that anyone may have edited."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST = 2**53
 
 
 class Use(NamedTuple):
-    """One call of the cache."""
+    """One call to the cache."""
 
     at: int
     """Seconds since 1970."""
@@ -25,15 +25,15 @@ class Use(NamedTuple):
     distinct: int
     embedded: int
     seconds: float
-    """Spent in the model."""
+    """Time spent in the model."""
     characters: int = 0
-    """Of the texts that were embedded."""
+    """Of the embedded texts."""
 
 
 def note_use(group: Path, use: Use) -> None:
-    """Add a line; a read-only or full cache only keeps no record of its use, the vectors are safe."""
+    """Add a line; if the cache is read-only or full, only this record is lost, not the vectors."""
     try:
-        # A pipe in its place is not waited for.
+        # Does not wait on a pipe in its place.
         handle = os.open(group / _FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o666)
         with os.fdopen(handle, "a", encoding="utf-8") as log:
             log.write(json.dumps(use._asdict()) + "\n")
@@ -42,7 +42,7 @@ def note_use(group: Path, use: Use) -> None:
 
 
 def uses(group: Path) -> Iterator[Use]:
-    """Yield the calls that are written down; a line that a crash has cut, or a hand has edited, is passed over."""
+    """Yield the recorded calls; lines that a crash has cut, or a hand has edited, are skipped."""
     try:
         with open_input(group / _FILE) as log:
             for line in log:

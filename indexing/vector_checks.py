@@ -1,17 +1,17 @@
-"""What a vector must be before anybody stores it or searches with it."""
+"""Requirements on a vector before it is stored or searched with."""
 
 from __future__ import annotations
 
 import numpy as np
 
 LARGEST_VALUE = 1e30
-"""No model writes more; its square still has room, so a length is a number."""
+"""No model returns larger values; the square is still finite, so a length is a number."""
 
 _TOLERANCE = 1e-3
 
 
 def unusable(rows: np.ndarray, *, zeros: bool) -> str:
-    """Return why rows that should have length 1 are none, or nothing; ``zeros`` allows rows that say nothing.
+    """Return why rows do not have length 1, or nothing; ``zeros`` allows rows of texts without content.
 
     A text without words may have such a row (`hashing`); a service's model has none.
     """
@@ -25,7 +25,7 @@ def unusable(rows: np.ndarray, *, zeros: bool) -> str:
 
 
 def unreadable(rows: np.ndarray, *, zeros: bool) -> str:
-    """Return why rows of any length are no vectors, or nothing."""
+    """Return why rows of any length are not vectors, or nothing."""
     if not np.isfinite(rows).all():
         return f"row {int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])} holds a number that is not finite"
     if rows.size and np.abs(rows).max() > LARGEST_VALUE:

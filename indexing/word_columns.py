@@ -1,4 +1,4 @@
-"""The words of one file's texts as a record, word by word, and what a search asks of the records of many files."""
+"""The words of one file's texts as a record, word by word, and what a search needs from the records of many files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAME = _SIZES[-1]
 
 
 class AskedWords(NamedTuple):
-    """What some texts hold of the words that are asked for, and what they add to the frequencies of all texts."""
+    """The query words in some texts, and their share of the frequencies of all texts."""
 
     shard: PostingShard
     """Not yet weighed."""
@@ -28,22 +28,22 @@ class AskedWords(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """The records of several files as arrays, one file after the other; numbers are as narrow as they were written."""
+    """The records of several files as arrays, concatenated; numbers are as narrow as they were written."""
 
     texts: np.ndarray
-    """Texts of each file."""
+    """Number of texts of each file."""
     words: np.ndarray
-    """Distinct words of each file."""
+    """Number of distinct words of each file."""
     names: np.ndarray
     """Of the words, ascending in each file."""
     lengths: np.ndarray
-    """Words of each text, repeated ones included."""
+    """Number of words of each text, including repeated ones."""
     holding: np.ndarray
-    """Texts that hold each word."""
+    """Number of texts that contain each word."""
     places: np.ndarray
-    """Which texts of the file these are, word by word."""
+    """Indices of these texts in the file, word by word."""
     counts: np.ndarray
-    """How often each holds the word."""
+    """Term frequency in each of them."""
 
 
 def to_record(counts: WordCounts, names: WordNames) -> bytes:
@@ -64,10 +64,10 @@ def to_record(counts: WordCounts, names: WordNames) -> bytes:
 
 
 def asked_words(records: Sequence[bytes], words: Sequence[str], names: WordNames) -> AskedWords:
-    """Return what the texts of all records, one after the other, hold of these words."""
+    """Return the words among these that the texts of all records, concatenated, contain."""
     held = _columns(records)
     found, which = _asked(held.names, names.of(words))
-    # Word by word, and the records of each in their order: then its texts are ascending. Narrow numbers sort quickly.
+    # Word by word, and for each the records in order, so that its texts are ascending. Narrow numbers sort quickly.
     order = np.argsort(which.astype(np.min_scalar_type(len(words))), kind="stable")
     columns = found[order]
     sizes = held.holding[columns].astype(np.int64)
@@ -91,9 +91,9 @@ def asked_words(records: Sequence[bytes], words: Sequence[str], names: WordNames
 
 
 def _asked(held: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the names that are asked for, and which of those each one is."""
+    """Return the indices of the names that are query words, and which query word each is."""
     order = np.argsort(asked)
-    # Most names are nobody's: sixteen bits of each tell, and the search is left with the others.
+    # Most names are not query words: sixteen bits of each show that, and only the others need a full search.
     wanted = np.zeros(2**16, dtype=bool)
     wanted[_bits(asked)] = True
     likely = np.flatnonzero(wanted[_bits(held)])
@@ -122,13 +122,13 @@ def _columns(records: Sequence[bytes]) -> _Columns:
 
 
 def _joined(parts: Sequence[bytes], kinds: np.ndarray) -> np.ndarray:
-    """Return numbers of several widths as one array of the widest."""
+    """Concatenate numbers of several widths into one array of the widest."""
     edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(parts)] if parts else [0]
     runs = [np.frombuffer(b"".join(parts[a:b]), _SIZES[kinds[a]]) for a, b in itertools.pairwise(edges)]
     return np.concatenate([np.zeros(0, _SIZES[0]), *runs])
 
 
 def _kind(values: np.ndarray) -> int:
-    """Return in how few bytes each of these numbers fits."""
+    """Return the smallest integer type that holds each of these numbers."""
     most = int(values.max(initial=0))
     return next(number for number, dtype in enumerate(_SIZES) if most <= np.iinfo(dtype).max)

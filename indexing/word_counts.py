@@ -1,4 +1,4 @@
-"""How often each word is in each of some texts: all that BM25 needs to know of them, and cheap to keep."""
+"""Term frequencies of some texts: all that BM25 needs to know about them, and cheap to store."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from indexing.code_words import word_parts, words_in
 from indexing.encoders.texts import readable
 
 _MOST = 500_000
-"""Words whose parts are remembered."""
+"""Words whose parts are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """Texts as a matrix by rows: the distinct words of each, and how often each is in it."""
+    """Texts as a matrix by rows: the distinct words of each, with their frequencies."""
 
     vocabulary: Sequence[str]
     """The words of all texts, in order of first use."""
     lengths: np.ndarray
-    """Words of each text, repeated ones included."""
+    """Number of words of each text, including repeated ones."""
     ends: np.ndarray
     """Where each text's distinct words end."""
     words: np.ndarray
-    """The distinct words of each text in any order, as places in the vocabulary."""
+    """The distinct words of each text in any order, as indices into the vocabulary."""
     counts: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
 class WordCounter:
-    """Counts words; the parts of a word that was seen before are remembered, up to a bound."""
+    """Counts words; the parts of known words are cached, up to a limit."""
 
     _parts: dict[str, list[str]] = field(default_factory=dict)
 
     def count(self, texts: Iterable[str]) -> WordCounts:
-        """Return the words of the texts; they are read once, and none is held."""
+        """Return the words of the texts, which are read once and not held."""
         if len(self._parts) > _MOST:
             self._parts.clear()
         vocabulary: dict[str, int] = {}
@@ -56,7 +56,7 @@ class WordCounter:
 
 
 def counts_of(vocabulary: Sequence[str], ids: np.ndarray, lengths: np.ndarray) -> WordCounts:
-    """Return the counts of texts that lie one after the other, as places of their words in the vocabulary."""
+    """Return the counts of consecutive texts, with words as indices into the vocabulary."""
     keys = np.repeat(np.arange(len(lengths)), lengths) * np.int64(max(len(vocabulary), 1)) + ids
     distinct, counts = np.unique(keys, return_counts=True)
     texts, words = np.divmod(distinct, max(len(vocabulary), 1))

@@ -1,4 +1,4 @@
-"""A word as a number, so that many are looked for at once: 56 bits of a hash, and its bytes in the last eight."""
+"""A word as a number, so that many can be looked up at once: 56 bits of a hash, then 8 bits of length in bytes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 _LENGTH = 0xFF
-"""Longer words count as so many bytes."""
+"""Longer words are stored with this length."""
 _MOST = 500_000
-"""Words whose numbers are remembered."""
+"""Words whose numbers are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordNames:
-    """Names words; those that were named before are remembered, up to a bound."""
+    """Names words; known ones are cached, up to a limit."""
 
     _known: dict[str, int] = field(default_factory=dict)
 
@@ -29,7 +29,7 @@ class WordNames:
 
 
 def distinct(names: np.ndarray) -> np.ndarray:
-    """Return each of the names once, ascending; sorting is several times as fast as the hash table of `np.unique`."""
+    """Return the distinct names, ascending; sorting is several times as fast as the hash table of `np.unique`."""
     ordered = np.sort(names)
     first = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
@@ -37,7 +37,7 @@ def distinct(names: np.ndarray) -> np.ndarray:
 
 
 def bytes_of(names: np.ndarray) -> int:
-    """Return the bytes of all these words."""
+    """Return the total length in bytes of these words."""
     return int((names & np.uint64(_LENGTH)).sum())
 
 

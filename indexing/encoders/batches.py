@@ -1,4 +1,4 @@
-"""Batches of texts of one padded width: a text's numbers never depend on the texts it is computed with."""
+"""Batches of texts padded to one width: a text's vector never depends on the other texts in its batch."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ whatever the batch; measured, it also costs nothing against the tightest padding
 
 
 class Batch(NamedTuple):
-    """Some texts and the number of tokens that each is padded to."""
+    """Some texts and the number of tokens each is padded to."""
 
     rows: list[int]
     width: int
 
 
 def padded_width(tokens: int) -> int:
-    """Return the width that a text of so many tokens is padded to."""
+    """Return the width to which a text of this many tokens is padded."""
     return -(-tokens // WIDTH_STEP) * WIDTH_STEP
 
 
 def token_batches(lengths: Sequence[int], *, budget: int) -> Iterator[Batch]:
-    """Yield batches of at most ``budget`` padded tokens, longest first, each of one width; never an empty one."""
+    """Yield batches of at most ``budget`` padded tokens, longest first, each of one width and none empty."""
     rows: list[int] = []
     width = 0
     for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
@@ -40,7 +40,7 @@ def token_batches(lengths: Sequence[int], *, budget: int) -> Iterator[Batch]:
 
 
 def cores() -> int:
-    """Return how many processors this process may use; OMP_NUM_THREADS, which executors set for workers, is a bound."""
+    """Return the number of processors this process may use, at most OMP_NUM_THREADS, which executors set."""
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     bound = os.environ.get("OMP_NUM_THREADS", "")
     return min(there, int(bound)) if bound.isdigit() and int(bound) else there
@@ -59,7 +59,7 @@ def run_in_threads(work: Callable[[Batch], None], batches: Iterator[Batch], *, t
                 return
             try:
                 work(batch)
-            except BaseException as error:  # noqa: BLE001 - it is raised again below, in the caller's thread
+            except BaseException as error:  # noqa: BLE001 - raised again below, in the caller's thread
                 errors.append(error)
 
     started = [threading.Thread(target=worker, daemon=True) for _ in range(threads)]
@@ -69,7 +69,7 @@ def run_in_threads(work: Callable[[Batch], None], batches: Iterator[Batch], *, t
         for thread in started:
             thread.join()
     except BaseException as error:
-        # An interrupt reaches the caller's thread only; the others end after their batch.
+        # An interrupt reaches only the caller's thread; the others finish their batch.
         errors.append(error)
         raise
     if errors:

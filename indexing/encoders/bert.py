@@ -1,8 +1,8 @@
 """A BERT sentence encoder in plain torch, exact in float32.
 
-It computes what sentence-transformers computes (mean of the token vectors, then length 1) about one and a half times
-as fast on a processor: small batches of one width, one thread each. It loads in a second, as it needs neither
-transformers nor sentence-transformers.
+It computes the same as sentence-transformers (mean of the token vectors, then length 1), about one and a half times as
+fast on a CPU: small batches of one width, one thread each. It loads in a second, since it needs neither transformers
+nor sentence-transformers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EMBEDDINGS = "embeddings."
 
 @dataclass(frozen=True)
 class BertWeights:
-    """The tensors of one model, by the names of its file, and the numbers of its configuration."""
+    """The tensors of one model, by their names in its file, and the numbers of its configuration."""
 
     tensors: dict[str, Any]
     layers: int
@@ -57,7 +57,7 @@ class BertWeights:
 
 @functools.cache
 def load_weights(folder: Path) -> BertWeights:
-    """Return the model in the folder, with query, key and value of each layer as one dense layer."""
+    """Return the model in the folder, with query, key and value of each layer merged into one dense layer."""
     import torch
     from safetensors.torch import load_file
 
@@ -75,14 +75,14 @@ def load_weights(folder: Path) -> BertWeights:
 
 
 def sentence_vectors(model: BertWeights, ids: Tensor, seen: Tensor) -> Tensor:
-    """Return one unit row per row of token ids; ``seen`` is false where there is padding."""
+    """Return one unit row per row of token ids; ``seen`` is false for padding."""
     from torch.nn import functional
 
     count, length = ids.shape
     table = model.tensors
     x = table[_EMBEDDINGS + "word_embeddings.weight"][ids] + table[_EMBEDDINGS + "position_embeddings.weight"][:length]
     x = model.norm(x + table[_EMBEDDINGS + "token_type_embeddings.weight"][0], _EMBEDDINGS + "LayerNorm")
-    # A mask even where nothing is padded: without it another kernel would run, and round otherwise.
+    # A mask even without padding: without it another kernel would run, with different rounding.
     mask = seen[:, None, None, :]
     for layer in range(model.layers):
         name = _LAYER.format(layer)
@@ -98,7 +98,7 @@ def sentence_vectors(model: BertWeights, ids: Tensor, seen: Tensor) -> Tensor:
 
 
 def embed_ids(model: BertWeights, ids: Sequence[Sequence[int]], *, budget: int, threads: int) -> Vectors:
-    """Return one unit row per sequence of token ids; neither budget nor threads change a bit of it."""
+    """Return one unit row per sequence of token ids, bit-identical for any budget and number of threads."""
     import torch
 
     out = np.empty((len(ids), model.width), dtype=np.float32)

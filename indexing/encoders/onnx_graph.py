@@ -19,7 +19,7 @@ _MICROSOFT = "com.microsoft"
 
 
 class _Graph:
-    """Nodes and constants as they are added; each method returns the name of what it makes."""
+    """Collects nodes and constants; each method returns the name of its output."""
 
     def __init__(self, model: BertWeights) -> None:
         self.model = model
@@ -64,7 +64,7 @@ class _Graph:
 def build(model: BertWeights) -> ModelProto:
     """Return the graph: token ids of one text → its unit vector.
 
-    One text at a time, because int8 scales are taken from a whole batch: alone, a text has the same vector always.
+    One text at a time, because int8 scales are computed per batch: alone, a text always has the same vector.
     """
     from onnx import TensorProto, helper, numpy_helper
 
@@ -97,13 +97,13 @@ def build(model: BertWeights) -> ModelProto:
     )
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MICROSOFT, 1)]
     model_file = helper.make_model(body, opset_imports=opsets, ir_version=10)
-    # The quantiser asks for a clean-up pass unless the file says that it has had one; this graph needs none.
+    # The quantiser recommends pre-processing unless the file says that it was done; this graph needs none.
     helper.set_model_props(model_file, {"onnx.quant.pre_process": "onnxruntime.quant"})
     return model_file
 
 
 def write_int8(weights: Path, target: Path) -> None:
-    """Put the quantised model of the packaged weights at the target, whole or not at all."""
+    """Write the quantised model of the packaged weights to the target, atomically."""
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -116,10 +116,10 @@ def write_int8(weights: Path, target: Path) -> None:
             small,
             op_types_to_quantize=["MatMul", "Attention"],
             per_channel=True,
-            # Seven bits: older processors overflow when they add two products of eight.
+            # Seven bits: older processors overflow when adding two products of eight bits.
             reduce_range=True,
             weight_type=QuantType.QInt8,
-            # The fused attention tells the quantiser no type.
+            # The quantiser cannot infer the type through the fused attention.
             extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
         )
         with small.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Any endpoint that speaks OpenAI's embeddings protocol; the key comes from the environment and goes nowhere else."""
+"""Any endpoint with OpenAI's embeddings protocol; the key comes from the environment and is sent nowhere else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OpenAI:
     key_env: str = "OPENAI_API_KEY"
     """The environment variable that holds the key; a local server may need none."""
     dimensions: int | None = None
-    """Ask for shortened vectors, where the model can."""
+    """Request shortened vectors, if the model supports it."""
     query_prompt: str = ""
     document_prompt: str = ""
     tokenizer: str = "cl100k_base"
@@ -42,12 +42,12 @@ class OpenAI:
     long: Long = "truncate"
     batch: int = 64
     request_tokens: int = 250_000
-    """The most tokens of one request: services limit these too."""
+    """Maximum tokens per request: services limit these too."""
     timeout: float = 60.0
-    """Seconds that one request may take, its whole reply included."""
+    """Time limit of a request in seconds, including its whole reply."""
     retries: int = 6
     backoff: float = 0.5
-    """Seconds before the first retry; doubled each time, unless the server says how long to wait."""
+    """Seconds before the first retry, doubled each time unless the server says how long to wait."""
 
     def __post_init__(self) -> None:
         positive(self, "window", "batch", "request_tokens", "timeout", "backoff")
@@ -63,11 +63,11 @@ class OpenAI:
 
     @property
     def max_tokens(self) -> int | None:
-        """The window where long texts are cut, in tokens of ``tokenizer``."""
+        """The window at which long texts are cut, in tokens of ``tokenizer``."""
         return self.window if self.long == "truncate" else None
 
     def identity(self) -> Mapping[str, Any]:
-        """Return what decides the vectors; never the key."""
+        """Return what determines the vectors; never the key."""
         return {
             "encoder": "openai",
             "version": self.version,
@@ -82,7 +82,7 @@ class OpenAI:
         }
 
     def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
-        """Return one float32 unit row per text; waits and asks again where the server is busy."""
+        """Return one float32 unit row per text; waits and retries if the server is busy."""
         prompt = self.query_prompt if kind == "query" else self.document_prompt
         pieces, owners, weights = self._windows(texts, prompt)
         rows: list[np.ndarray] = []
@@ -102,7 +102,7 @@ class OpenAI:
         return [len(row) for row in rows]
 
     def _windows(self, texts: Sequence[str], prompt: str) -> tuple[list[str], list[int], list[int]]:
-        """Return what is sent, whose each piece is, and its tokens."""
+        """Return the texts to send, the owner of each, and its tokens."""
         coder = encoding(self.tokenizer)
         pieces, owners, weights = [], [], []
         for owner, text in enumerate(map(readable, texts)):
@@ -113,7 +113,7 @@ class OpenAI:
                 whole = start == 0 and len(part) == len(ids)
                 # A cut may fall inside a character; the rest of it is dropped.
                 piece = text if whole else coder.decode_bytes(part).decode("utf-8", "ignore")
-                # Endpoints refuse an empty text.
+                # Endpoints reject empty texts.
                 pieces.append(prompt + piece or " ")
                 owners.append(owner)
                 weights.append(max(len(part), 1))
@@ -153,7 +153,7 @@ class OpenAI:
         return unit_rows(rows)
 
 
-def _rows(reply: Any, expected: int) -> np.ndarray:  # noqa: ANN401 - whatever JSON the server sent
+def _rows(reply: Any, expected: int) -> np.ndarray:  # noqa: ANN401 - any JSON that the server sent
     """Return the reply's vectors in the order of the texts; a ValueError says what is wrong with it."""
     data = reply.get("data") if isinstance(reply, dict) else None
     if not isinstance(data, list) or len(data) != expected:

@@ -1,4 +1,4 @@
-"""Vectors that somebody has computed already: an ``.npz`` of ``keys`` (sha256(text)[:16]) and ``vectors``."""
+"""Precomputed vectors: an ``.npz`` of ``keys`` (sha256(text)[:16]) and ``vectors``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from indexing.encoders.texts import unit_rows
 from indexing.types import Vectors
 from indexing.vector_checks import unreadable
 
-# What a broken archive, a wrong member or a header of nonsense ends in.
+# Errors raised for a broken archive, a wrong member or a corrupt header.
 _BROKEN = (OSError, ValueError, LookupError, AttributeError, TypeError, EOFError, MemoryError, ArithmeticError,
            zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, SyntaxError)  # fmt: skip
 _PLAIN = 2**30
 _MOST_PACKED = 20
-"""Vectors hardly shrink: more than this, and more than a GB, is a bomb."""
+"""Vectors hardly compress: an archive with a higher ratio, and more than a GB, is a zip bomb."""
 
 
 class _Table(NamedTuple):
@@ -34,7 +34,7 @@ class _Table(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Precomputed:
-    """Looks each text up in a file; a text that is not there is an error."""
+    """Looks each text up in a file; a missing text is an error."""
 
     version: ClassVar[str] = "1"
     stored: ClassVar[bool] = True
@@ -45,16 +45,16 @@ class Precomputed:
 
     @property
     def max_tokens(self) -> int | None:
-        """No limit is known: what the model saw is not in the file."""
+        """No known limit: the file does not say what the model saw."""
         return None
 
     def identity(self) -> Mapping[str, Any]:
-        """Return the hash of the file, wherever it lies."""
+        """Return the hash of the file, wherever it is."""
         file = self._table().digest
         return {"encoder": "precomputed", "version": self.version, "file": file, "edges": self.edges}
 
     def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
-        """Return the stored row of each text, with length 1."""
+        """Return the stored row of each text, scaled to length 1."""
         table = self._table()
         found = [self._row(table, text) for text in texts]
         missing = [text for text, row in zip(texts, found, strict=True) if row < 0]
@@ -69,7 +69,7 @@ class Precomputed:
         return unit_rows(rows)
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Return 0 for each: the model's tokenizer is not known."""
+        """Return 0 for each: the model's tokenizer is unknown."""
         return [0] * len(texts)
 
     def missing(self, texts: Sequence[str]) -> int:
@@ -91,7 +91,7 @@ class Precomputed:
 
 
 def _without_edges(text: str) -> Iterator[str]:
-    """Yield the text as it is, then with ever less whitespace at its end, then the same without that at its start."""
+    """Yield the text, then with ever less whitespace at its end, then the same without that at its start."""
     end = len(text) - len(text.rstrip())
     for head in dict.fromkeys((text, text.lstrip())):
         for cut in range(end + 1):
@@ -99,12 +99,12 @@ def _without_edges(text: str) -> Iterator[str]:
 
 
 def text_key(text: str) -> str:
-    """Return the key that the file has for a text: the head of the hash of its bytes."""
+    """Return the key of a text in the file: the head of the hash of its bytes."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 @functools.lru_cache(maxsize=4)
-def _read(path: Path, changed: int) -> _Table:  # noqa: ARG001 - a changed file is another one to the cache
+def _read(path: Path, changed: int) -> _Table:  # noqa: ARG001 - the cache sees a changed file as another one
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:32]
@@ -128,7 +128,7 @@ def _read(path: Path, changed: int) -> _Table:  # noqa: ARG001 - a changed file 
 
 
 def _check_size(path: Path) -> None:
-    """Raise for an archive that unpacks to far more than vectors can have been packed from."""
+    """Raise for an archive that unpacks to far more than vectors could."""
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
     if size > _PLAIN and size > _MOST_PACKED * path.stat().st_size:

@@ -1,4 +1,4 @@
-"""One JSON request over HTTP, bounded in time and bytes, repeated with patience where the fault may pass."""
+"""One JSON request over HTTP, bounded in time and bytes, with retries of transient errors."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _CHUNK = 65_536
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """Where to send a request and how patient to be."""
+    """Where to send a request and how often to retry."""
 
     url: str
     key: str = field(repr=False)
     key_env: str
     timeout: float
-    """Seconds that a request may take, from its first byte to the last of its reply."""
+    """Seconds that a request may take, up to the last byte of its reply."""
     retries: int
     backoff: float
     largest: int = 32 * 2**20
-    """Bytes that a reply may have."""
+    """Maximum bytes of a reply."""
 
 
 class _Reply(NamedTuple):
@@ -49,21 +49,21 @@ class _Reply(NamedTuple):
 
 
 class _TooLargeError(ValueError):
-    """The reply has more bytes than any answer needs."""
+    """The reply is larger than any valid one."""
 
 
 def post(endpoint: Endpoint, body: Mapping[str, Any], *, read: Callable[[Any], T]) -> T:
-    """Return what ``read`` makes of the reply; a ValueError from it counts as a fault that may pass.
+    """Return the result of ``read`` on the reply; a ValueError from it counts as a transient error.
 
-    Busy servers, timeouts, broken connections and malformed replies are tried again, after the time that the server
-    names or a doubling one; anything else, and the last failure, is a UsageError without the key in it.
+    Busy servers, timeouts, broken connections and malformed replies are retried, after the time that the server names
+    or a doubling delay; anything else, and the last failure, is a UsageError without the key in it.
     """
     fault = ""
     for attempt in range(endpoint.retries + 1):
         wait = endpoint.backoff * 2**attempt
         try:
             reply = _send(endpoint, body)
-        except OSError as error:  # what requests raises are OSErrors
+        except OSError as error:  # exceptions of requests are OSErrors
             fault = f"{type(error).__name__}"
         except _TooLargeError as error:
             fault = str(error)
@@ -87,13 +87,13 @@ def post(endpoint: Endpoint, body: Mapping[str, Any], *, read: Callable[[Any], T
 
 
 def _error(endpoint: Endpoint, fault: str, advice: str) -> UsageError:
-    """Return the one error that leaves this module: the server's words are in it, the key is not."""
+    """Return the only error that leaves this module: it contains the server's words, but not the key."""
     words = one_line(redacted(fault[: 4 * _LONGEST_WORDS], endpoint.key), limit=_LONGEST_WORDS)
     return UsageError(f"{endpoint.url}: {words}{advice}")
 
 
 def _send(endpoint: Endpoint, body: Mapping[str, Any]) -> _Reply:
-    """Return the whole reply, or raise when its time is over: a server that drips resets the socket's own timeout."""
+    """Return the whole reply, or raise when time is up: a server that drips bytes resets the socket's timeout."""
     if endpoint.key and not (endpoint.key.isascii() and endpoint.key.isprintable()):
         raise UsageError(f"the key in {endpoint.key_env} holds characters that no header can: set it again")
     answers: queue.SimpleQueue[_Reply | BaseException] = queue.SimpleQueue()
@@ -105,7 +105,7 @@ def _send(endpoint: Endpoint, body: Mapping[str, Any]) -> _Reply:
         except BaseException as error:  # noqa: BLE001 - raised again below, in the caller's thread
             answers.put(error)
 
-    # Not awaited beyond the deadline: a daemon, which ends with the process if the server never does.
+    # Not joined after the deadline: a daemon, which ends with the process if the server never replies.
     threading.Thread(target=ask, daemon=True, name="embeddings request").start()
     try:
         answer = answers.get(timeout=endpoint.timeout)
@@ -125,7 +125,7 @@ def _exchange(endpoint: Endpoint, body: Mapping[str, Any], late: threading.Event
     headers = {"Accept-Encoding": "identity"}
     if endpoint.key:
         headers["Authorization"] = f"Bearer {endpoint.key}"
-    # A redirect would turn the request into another one and might carry the texts elsewhere.
+    # A redirect would turn the request into another one and might send the texts elsewhere.
     with requests.post(
         endpoint.url, json=body, headers=headers, timeout=endpoint.timeout, allow_redirects=False, stream=True
     ) as reply:
@@ -147,7 +147,7 @@ def _exchange(endpoint: Endpoint, body: Mapping[str, Any], late: threading.Event
 
 
 def _unpacked(body: bytes, coding: str, largest: int) -> bytes:
-    """Return what a server packed although it was asked not to; it unpacks to no more than a plain reply may have."""
+    """Unpack a reply that was compressed against our request; it may unpack to no more than a plain reply may have."""
     if coding not in ("gzip", "x-gzip", "deflate"):
         raise ConnectionError(f"a reply packed as {coding[:20]!r}")
     unpacking = zlib.decompressobj(wbits=47)  # gzip or zlib, by its first bytes
@@ -160,7 +160,7 @@ def _unpacked(body: bytes, coding: str, largest: int) -> bytes:
     return found
 
 
-def _parsed(body: bytes) -> Any:  # noqa: ANN401 - whatever JSON the server sent
+def _parsed(body: bytes) -> Any:  # noqa: ANN401 - any JSON that the server sent
     try:
         return json.loads(body)
     except RecursionError:
@@ -168,7 +168,7 @@ def _parsed(body: bytes) -> Any:  # noqa: ANN401 - whatever JSON the server sent
 
 
 def _message(reply: _Reply) -> str:
-    """Return the server's own words."""
+    """Return the server's own error message."""
     try:
         found = _parsed(reply.body)
         error = found.get("error", found) if isinstance(found, dict) else found
@@ -185,7 +185,7 @@ def _hint(status: int, endpoint: Endpoint) -> str:
 
 
 def _asked_wait(asked: str, *, default: float) -> float:
-    """Return the seconds that the server asks for, given as a number or as a date; nonsense is no wish."""
+    """Return the seconds to wait that the server names, as a number or a date; invalid values are ignored."""
     try:
         seconds = float(asked)
         return default if math.isnan(seconds) else max(seconds, 0.0)

@@ -1,4 +1,4 @@
-"""A key is never repeated, in whatever form a server echoes it."""
+"""Removes a key from text, in whatever form a server echoes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 from urllib.parse import quote
 
 _PART = 8
-"""As many signs of a key in a row are one too many."""
+"""A run of this many characters of a key is too long to show."""
 
 
 def redacted(text: str, secret: str) -> str:
@@ -33,7 +33,7 @@ def redacted(text: str, secret: str) -> str:
 
 def _forms(secret: str) -> set[str]:
     data = secret.encode("utf-8", "surrogateescape")
-    # Where the text before it has 0, 1 or 2 bytes over, base64 writes the same bytes in three ways.
+    # Depending on the length of the preceding text modulo 3, base64 encodes the same bytes in three ways.
     coded = {base64.b64encode(b"\0" * over + data).decode()[4 if over else 0 :].rstrip("=")[:-1] for over in range(3)}
     written = {secret, json.dumps(secret)[1:-1], quote(secret, safe=""), html.escape(secret), data.hex(), secret[::-1]}
     spaced = {ascii(secret)[1:-1], secret.upper(), secret.lower()}

@@ -19,14 +19,14 @@ from indexing.encoders.texts import Long, pool_windows, readable, unit_rows
 from indexing.model_folder import ModelFolder, content_hash
 from indexing.types import Vectors
 
-# What a repository may hold beside the weights that are loaded: the same model for other engines.
+# Files of a repository that are not needed beside the weights: the same model for other engines.
 _OTHER_ENGINES = ["onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot", "*.gguf", "coreml/*"]
 _PROMPT_NAMES = {"query": ("query",), "document": ("document", "passage", "corpus")}
 
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceTransformerEncoder:
-    """A model of the sentence-transformers library; prompts come from its configuration unless they are given."""
+    """A model of the sentence-transformers library; prompts come from its configuration unless given."""
 
     version: ClassVar[str] = "1"
     local: ClassVar[bool] = True
@@ -37,23 +37,23 @@ class SentenceTransformerEncoder:
     query_prompt: str | None = None
     document_prompt: str | None = None
     window: int | None = None
-    """Tokens that the model reads; None means what its configuration says."""
+    """Tokens that the model reads; None means the limit in its configuration."""
     long: Long = "truncate"
     batch: int = 32
     device: str = "cpu"
     trust_remote_code: bool = False
-    """Whether code from the model's repository may run: only where the user writes it."""
+    """Whether code from the model's repository may run: only if the user writes it."""
 
     def __post_init__(self) -> None:
         positive(self, "batch", *(["window"] if self.window is not None else []))
 
     @property
     def max_tokens(self) -> int | None:
-        """The window where long texts are cut; read from the model's files, without loading it."""
+        """The window at which long texts are cut, read from the model's files without loading it."""
         return self._window() if self.long == "truncate" else None
 
     def identity(self) -> Mapping[str, Any]:
-        """Return what decides the vectors: of a folder its contents, of a hub model its commit."""
+        """Return what determines the vectors: for a folder its contents, for a hub model its commit."""
         where = Path(self.model).expanduser()
         folder = self._folder()
         pinned = {"files": content_hash(folder)} if where.is_dir() else {"commit": folder.path.name}
@@ -69,7 +69,7 @@ class SentenceTransformerEncoder:
         }
 
     def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:
-        """Return one float32 unit row per text, made with the prompt of its kind."""
+        """Return one float32 unit row per text, computed with the prompt of its kind."""
         model = self._model()
         if not texts:
             return np.empty((0, model.get_embedding_dimension()), dtype=np.float32)
@@ -83,11 +83,11 @@ class SentenceTransformerEncoder:
         return pool_windows(unit_rows(rows), owners, weights, how=self.long)
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Return the length of each text in the model's tokens, special ones included, prompts not."""
+        """Return the length of each text in the model's tokens, including special ones, without prompts."""
         return [len(ids) for ids in self._model().tokenizer([readable(text) for text in texts])["input_ids"]]
 
     def _windows(self, texts: list[str], prompt: str) -> tuple[list[str], list[int], list[int]]:
-        """Return the slices of the texts that the model sees one by one, whose each is, and its tokens."""
+        """Return the slices of the texts that the model sees, the owner of each, and its tokens."""
         window = self._window()
         if self.long == "truncate" or window is None:
             return texts, list(range(len(texts))), [1] * len(texts)
@@ -123,7 +123,7 @@ class SentenceTransformerEncoder:
         where = Path(self.model).expanduser()
         return ModelFolder.at(where if where.is_dir() else _snapshot(self.model, self.revision))
 
-    def _model(self) -> Any:  # noqa: ANN401 - sentence_transformers has no types
+    def _model(self) -> Any:  # noqa: ANN401 - sentence_transformers is untyped
         model = _load(self._folder(), self.device, self.trust_remote_code)
         if (window := self._window()) is not None:
             model.max_seq_length = window
@@ -146,7 +146,7 @@ def _load(folder: ModelFolder, device: str, trust: bool) -> Any:  # noqa: ANN401
 
 @functools.cache
 def _snapshot(model: str, revision: str | None) -> Path:
-    """Return the folder of the hub model: from the local copy where there is one, else downloaded."""
+    """Return the folder of the hub model: a local copy if there is one, else downloaded."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
@@ -171,7 +171,7 @@ def _configured_window(folder: ModelFolder) -> int | None:
         _json(folder.path / "tokenizer_config.json").get("model_max_length"),
         _json(folder.path / "config.json").get("max_position_embeddings"),
     )
-    # Tokenizers without a limit say so with an absurdly large number.
+    # Tokenizers without a limit have an absurdly large number there.
     known = [int(limit) for limit in limits if isinstance(limit, int | float) and 0 < limit < 10**9]
     return min(known) if known else None
 

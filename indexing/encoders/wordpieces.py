@@ -1,4 +1,4 @@
-"""Token ids of a model's own tokenizer file, cut into the windows that the model can see."""
+"""Token ids from a model's own tokenizer file, cut into the windows that the model can see."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPECIALS = 2
 
 
 class Windows(NamedTuple):
-    """The token ids that the model sees, and which text each window belongs to, in order."""
+    """The token ids that the model sees, and the text each window belongs to, in order."""
 
     ids: list[list[int]]
     owners: list[int]
@@ -26,14 +26,14 @@ def _tokenizer(file: Path) -> object:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(file))
-    # The file itself cuts at 128 tokens; the whole text is needed to know what is lost.
+    # The file's own setting truncates at 128 tokens; the whole text is needed to know what is lost.
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
 def token_ids(file: Path, texts: Sequence[str]) -> list[list[int]]:
-    """Return each text's token ids, the two special ones included."""
+    """Return each text's token ids, including the two special ones."""
     encodings = _tokenizer(file).encode_batch_fast([readable(text) for text in texts])  # type: ignore[attr-defined] # tokenizers has no types
     return [encoding.ids for encoding in encodings]
 

@@ -1,1 +1,1 @@
-"""Readers: what is shown around a hit. What is searched need not be what is read."""
+"""Readers: the text shown around a hit. What is searched need not be what is read."""

@@ -1,4 +1,4 @@
-"""`chunk`: what was found is what is read."""
+"""`chunk`: the retrieved chunk itself."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class _Files:
 
 
 def check_reader(reader: Reader) -> list[Finding]:
-    """Return every rule with what breaks it."""
+    """Return each rule with its violations."""
     return examine(reader, _RULES)
 
 

@@ -27,7 +27,7 @@ class DefinitionReader:
             if hit.file not in known:
                 known[hit.file] = definition_spans(corpus.source(hit.file))
             text = corpus.source(hit.file).data
-            # White space at the ends of a chunk belongs to no definition.
+            # Whitespace at the ends of a chunk belongs to no definition.
             start = hit.start + len(text[hit.start : hit.end]) - len(text[hit.start : hit.end].lstrip())
             end = hit.end - (len(text[hit.start : hit.end]) - len(text[hit.start : hit.end].rstrip()))
             around = [span for span in known[hit.file] if span[0] <= start and end <= span[1]]
@@ -37,7 +37,7 @@ class DefinitionReader:
 
 
 def definition_spans(source: SourceFile) -> list[tuple[int, int]]:
-    """Return the bytes of every definition of a file; none without a tree or an outline of its language."""
+    """Return the byte spans of every definition of a file; none without a tree or an outline of its language."""
     if source.language is None or not has_outline(source.language) or not source.data:
         return []
     root = parse(source)

@@ -33,7 +33,7 @@ def _wider(hit: Stretch, data: bytes, around: int) -> Stretch:
         if start == 0:
             break
         start = data.rfind(b"\n", 0, start - 1) + 1
-    # A hit that ends with a line feed ends its line already.
+    # A hit that ends with a line feed already ends its line.
     end = hit.end if hit.end > hit.start and data[hit.end - 1 : hit.end] == b"\n" else _line_end(data, hit.end)
     for _ in range(around):
         if end == len(data):

@@ -1,4 +1,4 @@
-"""`merge`: hits that touch become one, and a definition of which most was found is read whole (auto-merging)."""
+"""`merge`: hits that touch become one, and a definition that was mostly found is read whole (auto-merging)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MergeReader:
             raise UsageError(f"top must be at least 2, not {self.top}")
 
     def read(self, hits: Sequence[Stretch], corpus: Corpus) -> list[Stretch]:
-        """Return the merged stretches by their best hit, then the other hits."""
+        """Return the merged stretches in the order of their best hits, then the other hits."""
         merged: list[Stretch] = []
         top, rest = hits[: self.top], hits[self.top :]
         for file in sorted({hit.file for hit in top}):
@@ -50,7 +50,7 @@ class MergeReader:
 
 
 def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """Return stretches of one file with those that touch or overlap as one, under the best of their hits."""
+    """Merge stretches of one file that touch or overlap, under the best of their hits."""
     joined: list[Stretch] = []
     for each in sorted(stretches, key=lambda stretch: (stretch.start, stretch.end)):
         if joined and each.start <= joined[-1].end:

@@ -1,4 +1,4 @@
-"""What a reader is given, and what it returns."""
+"""The input and output of a reader."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from chunkers.types import SourceFile
 
 
 class Stretch(NamedTuple):
-    """Half-open bytes of a file, read for the sake of a hit."""
+    """Half-open bytes of a file, read because of a hit."""
 
     file: int
     start: int
     end: int
     hit: int
-    """The place of the hit in its ranking, from 0: its header is shown above."""
+    """Index of the hit in its ranking, from 0: its header is shown above."""
 
 
 class Corpus(Protocol):
@@ -31,7 +31,7 @@ class Corpus(Protocol):
 
 
 class Reader(Protocol):
-    """A frozen keyword-only dataclass that says what is read for each hit; it changes no rank and finds nothing new."""
+    """A frozen keyword-only dataclass that decides what is read for each hit; it adds no hit and changes no rank."""
 
     version: ClassVar[str]
 
