@@ -1,4 +1,4 @@
-"""Queries and what answers them."""
+"""Queries and the code that answers them."""
 
 from typing import TYPE_CHECKING
 

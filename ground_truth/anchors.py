@@ -1,4 +1,4 @@
-"""Marked lines found again in another state of a repository, by the text that they had.
+"""Finds marked lines again in another state of a repository, by the text they had.
 
 The text may be where it was (unchanged), elsewhere (moved), changed but recognisable (edited), or not there (gone).
 """
@@ -18,11 +18,11 @@ Fate = Literal["unchanged", "moved", "edited", "gone"]
 FATES: tuple[Fate, ...] = ("unchanged", "moved", "edited", "gone")
 
 SAME_PLACE = 0.6
-"""Token similarity from which changed lines in the file where they were are taken for the same."""
+"""Token similarity at which changed lines in the same file count as the same lines."""
 OTHER_FILE = 0.75
-"""The same in another file, where chance finds more."""
+"""The threshold for another file, where chance matches are more frequent."""
 _DISTINCT = 40
-"""Non-whitespace characters below which equal text in another file says nothing."""
+"""Non-whitespace characters below which equal text in another file proves nothing."""
 _CANDIDATES = 5
 _HEAD_LINES = 8
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -30,18 +30,18 @@ _WORD = re.compile(r"[^\W\d]\w{2,}")
 
 
 class Marked(NamedTuple):
-    """Lines as they were marked: where, and what stood there."""
+    """Lines as they were marked: their place and their text."""
 
     path: str
     first: int
     last: int
     text: str
     within: str = ""
-    """What encloses them; it tells apart lines that stand in several places."""
+    """What encloses them; it distinguishes lines that occur in several places."""
 
 
 class Followed(NamedTuple):
-    """Where marked lines are now; of lines that are gone, the place most like them, if any is."""
+    """Where marked lines are now; for lines that are gone, the most similar place, if any."""
 
     fate: Fate
     path: str
@@ -52,12 +52,12 @@ class Followed(NamedTuple):
 
 
 def anchor_text(data: bytes, first: int, last: int) -> str:
-    """Return the text of 1-based inclusive lines, as an annotation keeps it."""
+    """Return the text of 1-based inclusive lines, as stored in an annotation."""
     return "\n".join(_lines(data)[first - 1 : last])
 
 
 def anchor_within(data: bytes, first: int) -> str:
-    """Return the head of what encloses a 1-based line: the nearest line that is indented less, and those above it."""
+    """Return the heads of what encloses a 1-based line: the nearest less indented line, and the lines above it."""
     return _within([line.rstrip() for line in _lines(data)], first)
 
 
@@ -82,7 +82,7 @@ class Follower:
         return self._edited(marked, wanted, here)
 
     def _moved_to_another_file(self, marked: Marked, wanted: Sequence[str]) -> Followed | None:
-        """Return the one other file that holds the text, or the one of the same name where several do."""
+        """Return the only other file that contains the text, or the one with the same name if there are several."""
         if not _says_something(wanted):
             return None
         found = [(file, start) for file in self._files() if file.path != marked.path for start in file.places(wanted)]
@@ -90,7 +90,7 @@ class Follower:
             return None
         named = [(file, start) for file, start in found if _name(file.path) == _name(marked.path)]
         file, first = (named or found)[0]
-        # Of several copies none is known to be the one that was marked.
+        # Among several copies, it is unknown which one was marked.
         fate: Fate = "moved" if len(found) == 1 or len(named) == 1 else "gone"
         return Followed(fate, file.path, first, first + len(wanted) - 1, 1.0)
 
@@ -108,7 +108,7 @@ class Follower:
         return best if best.similarity >= needed else best._replace(fate="gone")
 
     def _candidates(self, marked: Marked, wanted: Sequence[str]) -> list[_File]:
-        """Return the other files that have most of the text's words, those of the same name first."""
+        """Return the other files that contain most of the text's words, those with the same name first."""
         words = frozenset(_WORD.findall("\n".join(wanted)))
         if not words or not _says_something(wanted):
             return []
@@ -135,7 +135,7 @@ class Follower:
 
 
 class _File:
-    """One file in lines, looked up by their text."""
+    """One file as lines, indexed by their text."""
 
     def __init__(self, path: str, lines: Sequence[str]) -> None:
         self.path = path
@@ -160,7 +160,7 @@ class _File:
         return [start for start in starts if start >= 1 and self.bare[start - 1 : start - 1 + len(wanted)] == wanted]
 
     def nearest(self, starts: Sequence[int], marked: Marked) -> int:
-        """Return the place whose enclosing code is most like that of the marked lines; of several, the nearest."""
+        """Return the place whose enclosing code is most similar to that of the marked lines; on a tie, the nearest."""
         head = Counter(_TOKEN.findall(marked.within))
 
         def likeness(start: int) -> tuple[float, int]:
@@ -170,7 +170,7 @@ class _File:
         return max(starts, key=likeness)
 
     def most_like(self, wanted: Sequence[str], *, near: int) -> Followed | None:
-        """Return the stretch of lines that shares most tokens with these, its edges set where lines correspond."""
+        """Return the stretch of lines that shares most tokens with these, with its edges at corresponding lines."""
         if self._tokens is None:
             self._tokens = [_TOKEN.findall(line) for line in self.bare]
         asked = Counter(token for line in wanted for token in _TOKEN.findall(line))
@@ -187,7 +187,7 @@ class _File:
         return Followed("edited", self.path, first, last, _dice(asked, shown))
 
     def _edges(self, wanted: Sequence[str], start: int) -> tuple[int, int]:
-        """Return the lines that correspond to these, looked for around the most similar stretch."""
+        """Return the lines that correspond to these, searched around the most similar stretch."""
         low = max(start - 1 - len(wanted) // 2, 0)
         window = self.bare[low : start - 1 + len(wanted) + max(len(wanted) // 2, 5)]
         left, right = [line.strip() for line in wanted], [line.strip() for line in window]
@@ -206,7 +206,7 @@ class _File:
         return low + first + 1, min(low + last + 1, len(self.bare))
 
     def _edge(self, line: str, lines: Sequence[str], among: range, usual: int) -> int:
-        """Return which of some lines an edited first or last line is: the most similar, else as far away as it was."""
+        """Return which of some lines an edited first or last line is: the most similar, else by its old distance."""
         asked = Counter(_TOKEN.findall(line))
         usual = min(max(usual, 0), len(lines) - 1)
         best = max(among, key=lambda index: (_dice(asked, Counter(_TOKEN.findall(lines[index]))), -abs(index - usual)))
@@ -238,7 +238,7 @@ def _within(lines: Sequence[str], first: int) -> str:
     head = next(
         (index for index in range(start - 1, -1, -1) if lines[index] and _indentation(lines[index]) < depth), -1
     )
-    # A head may have several lines (Rust's `where`, a long list of parameters): they end at a blank one.
+    # A head may have several lines (Rust's `where`, a long parameter list): it ends at a blank one.
     top = head
     while top > 0 and lines[top - 1] and head - top < _HEAD_LINES:
         top -= 1
@@ -250,7 +250,7 @@ def _indentation(line: str) -> int:
 
 
 def _says_something(lines: Iterable[str]) -> bool:
-    """Return whether a text is long enough that its like in another file is no accident."""
+    """Return whether a text is long enough that a match in another file is no accident."""
     return sum(len("".join(line.split())) for line in lines) >= _DISTINCT
 
 
@@ -270,6 +270,6 @@ def _name(path: str) -> str:
 
 
 def fates(followed: Iterable[Followed]) -> dict[str, int]:
-    """Return how many lines met each fate, in a fixed order, none left out."""
+    """Return the number of lines with each fate, in a fixed order, including zeros."""
     found = Counter(one.fate for one in followed)
     return {fate: found[fate] for fate in FATES}

@@ -1,4 +1,4 @@
-"""Annotation files: JSON Lines, one span per row, checked as a whole before anything is used."""
+"""Annotation files: JSON Lines, one span per row, validated as a whole before use."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class AnnotationRow(BaseModel):
 
 
 class Row(NamedTuple):
-    """A valid row and where it stands."""
+    """A valid row and its number in the file."""
 
     number: int
     value: AnnotationRow
 
 
 class Problems:
-    """Everything that is wrong with one file, reported at once; rows that may be skipped are counted instead."""
+    """All problems of one file, reported at once; rows that may be skipped are counted instead."""
 
     def __init__(self, path: Path, skips: Skips | None = None) -> None:
         self._path = path
@@ -70,18 +70,18 @@ class Problems:
         self._found: list[tuple[int, str]] = []
 
     def skip(self, number: int, reason: str, what: str, remedy: str) -> None:
-        """Count a row that cannot be used, where the user chose so; else note it as a problem."""
+        """Count an unusable row if the user chose to skip them; else record it as a problem."""
         if self._skips is not None and self._skips.policy == "skip":
             self._skips.note(RowProblemError(f"{self._path}:{number}", reason, what))
         else:
             self.add(number, what, remedy)
 
     def add(self, number: int, what: str, remedy: str) -> None:
-        """Note one problem of a row."""
+        """Record one problem of a row."""
         self._found.append((number, f"{self._path}:{number}: {what}: {remedy}"))
 
     def check(self) -> None:
-        """Raise one UsageError that lists all problems, up to a cap."""
+        """Raise one UsageError that lists all problems, up to a limit."""
         if not self._found:
             return
         lines = [text for _, text in sorted(self._found, key=lambda item: item[0])]
@@ -90,9 +90,9 @@ class Problems:
 
 
 def read_rows(path: Path, *, skips: Skips | None = None) -> list[Row]:
-    """Return the rows of an annotation file; raise with all problems that need no repository to be seen.
+    """Return the rows of an annotation file; raise with all problems that can be found without the repository.
 
-    With ``skips``, a row that is there twice is treated by its policy.
+    With ``skips``, duplicate rows are handled by its policy.
     """
     problems = Problems(path, skips)
     rows = [row for number, text in _lines(path) if (row := _parse(number, text, problems))]
@@ -104,7 +104,7 @@ def read_rows(path: Path, *, skips: Skips | None = None) -> list[Row]:
 
 
 def write_rows(rows: Iterable[AnnotationRow]) -> str:
-    """Return the rows as JSON Lines that `read_rows` reads back."""
+    """Return the rows as JSON Lines, readable by `read_rows`."""
     return "".join(
         json.dumps(row.model_dump(exclude_defaults=True), ensure_ascii=False, sort_keys=False) + "\n" for row in rows
     )
@@ -197,7 +197,7 @@ def _explain(detail: dict[str, Any]) -> tuple[str, str]:
 
 
 def _check_together(rows: Sequence[Row], problems: Problems) -> list[Row]:
-    """Note what is wrong between the fields of a row and between rows; return the rows without repetitions."""
+    """Record problems between the fields of a row and between rows; return the rows without repetitions."""
     kept: list[Row] = []
     first: dict[str, Row] = {}
     seen: dict[tuple[object, ...], int] = {}

@@ -1,4 +1,4 @@
-"""Archives of repositories unpacked once, below the cache, and nowhere else."""
+"""Repository archives, unpacked once below the cache, and nowhere else."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from chunkers.sharing import share
 from chunkers.tokens import cache_folder
 
 MAX_BYTES = 4_000_000_000
-"""More than any collection of sources unpacks to; an archive that claims more is a bomb."""
+"""More than any collection of sources unpacks to; an archive that claims more is a zip bomb."""
 
 MAX_FILES = 2_000_000
 _LARGEST_HEAD = 2**20
 _HEADS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
-# What broken bytes, headers of nonsense, encrypted members and impossible names end in.
+# Exceptions raised for corrupt bytes, invalid headers, encrypted members and impossible names.
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError, ValueError,
            LookupError, ArithmeticError, NotImplementedError, RuntimeError)  # fmt: skip
 _NAMES = {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.EILSEQ, errno.EEXIST}
@@ -35,8 +35,8 @@ _NAMES = {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.E
 def unpacked(archive: Path) -> Path:
     """Return the folder with the archive's files, unpacking it the first time.
 
-    The folder is named by the archive's hash and appears when it is complete. A member that is absolute or climbs
-    with ``..`` is an error; links and devices are left out.
+    The folder is named by the archive's hash and appears when it is complete. A member with an absolute path or with
+    ``..`` that climbs out is an error; links and devices are skipped.
     """
     with archive.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:20]
@@ -72,7 +72,7 @@ def _unpack(archive: Path, folder: Path) -> None:
         raise UsageError(f"{archive} is damaged or truncated ({why}): download it again") from None
     except OSError as error:
         if error.errno not in _NAMES:
-            raise  # the disk's fault, not the archive's
+            raise  # a disk error, not the archive's
         raise UsageError(f"{archive}: a member cannot be a file here ({error.strerror}): do not trust it") from None
 
 
@@ -90,11 +90,11 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
 
 
 class _Member(tarfile.TarInfo):
-    """A member whose head is small: names and attributes are read into memory before anything can be asked of them."""
+    """A member with a bounded head: names and attributes are read into memory before any check is possible."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        """Return the member of a header; raise for one that announces a name, or attributes, without end."""
+        """Return the member of a header; raise for an unbounded name or unbounded attributes."""
         found = super().frombuf(buf, encoding, errors)
         if found.type == tarfile.GNUTYPE_SPARSE:
             raise _sparse(found)
@@ -103,7 +103,7 @@ class _Member(tarfile.TarInfo):
         return found
 
     def _proc_gnusparse_10(self, member: tarfile.TarInfo, *_: object) -> None:
-        """Raise before the list of a sparse member's parts is read, which has no bound."""
+        """Raise before the part list of a sparse member is read, because it is unbounded."""
         raise _sparse(member)
 
 
@@ -118,14 +118,14 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
             _check_count(archive, number)
             size += member.file_size
             place = _place(archive, member.filename, folder, size)
-            # The upper half of the attributes is the Unix mode, where there is one; a link is never followed.
+            # The upper half of the attributes is the Unix mode, if there is one; a link is never followed.
             if not member.is_dir() and not stat.S_ISLNK(member.external_attr >> 16):
                 with packed.open(member) as data:
                     _write(data, place)
 
 
 def _place(archive: Path, member: str, folder: Path, size: int) -> Path:
-    """Return where a member goes; raise where it would leave the folder, or where the archive is a bomb."""
+    """Return the target path of a member; raise if it would leave the folder, or if the archive is a bomb."""
     name = PurePosixPath(member)
     if name.is_absolute() or ".." in name.parts or "\\" in member:
         raise UsageError(f"{archive}: member {member!r} leaves the archive's folder: do not trust it")

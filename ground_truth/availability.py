@@ -1,4 +1,4 @@
-"""What each dataset needs, and whether it is where it is looked for."""
+"""What each dataset needs, and whether it is available."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ground_truth.data_folders import data_folders
 from ground_truth.registry import DATASETS
 
 _DEFAULT_NAMES = {"repoeval": "repoeval"}
-"""Datasets that are looked for when their spec names no path."""
+"""Datasets looked up by this name if their spec names no path."""
 
 
 class Availability(NamedTuple):
-    """One dataset: what it is, what it needs, where it was looked for, and where it is."""
+    """One dataset: what it is, what it needs, where it was looked up, and where it is."""
 
     name: str
     summary: str

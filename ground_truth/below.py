@@ -1,4 +1,4 @@
-"""Names from a data file as places below a folder: none of them leads out of it."""
+"""Resolves names from a data file below a folder; none can lead out of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def place_below(root: Path, name: str) -> Path | None:
-    """Return where the name is below the folder; None where it is empty, absolute, or climbs."""
+    """Return the path of the name below the folder; None if it is empty, absolute, or climbs out."""
     path = Path(name)
     if not name.strip() or "\0" in name or path.is_absolute() or ".." in path.parts:
         return None
@@ -14,7 +14,7 @@ def place_below(root: Path, name: str) -> Path | None:
 
 
 def folder_below(root: Path, name: str) -> Path | None:
-    """Return the folder of this name, or None where there is none below the root."""
+    """Return the folder of this name, or None if there is none below the root."""
     place = place_below(root, name)
     try:
         return place if place is not None and place.is_dir() else None

@@ -1,4 +1,4 @@
-"""Commits of local clones as published datasets name them, with the reason where one cannot be read."""
+"""Commits of local clones as named by published datasets, with a reason where one cannot be read."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ground_truth.problems import Policy, RowProblemError
 def open_commit(
     root: Path, repo: str, commit: str, *, where: str, keep: Collection[str], problems: Policy
 ) -> GitSnapshot:
-    """Return ``owner/name`` at a commit from the clones below ``root``; raise, naming the row, where it is not there.
+    """Return ``owner/name`` at a commit from the clones below ``root``; raise, naming the row, if it is not there.
 
-    With ``problems="skip"`` a file whose contents the clone lacks (a partial clone) is left out of the snapshot.
+    With ``problems="skip"``, files whose contents the clone lacks (a partial clone) are left out of the snapshot.
     """
     clone = find_clone(root, repo)
     if clone is None:
@@ -29,7 +29,7 @@ def open_commit(
 
 
 def read_gold(repository: Repository, path: str, *, where: str) -> SourceFile:
-    """Return a file that holds gold; raise, naming the row, where the commit or the clone lacks it."""
+    """Return a file that holds gold; raise, naming the row, if the commit or the clone lacks it."""
     try:
         source = repository.read(path)
     except UsageError as error:

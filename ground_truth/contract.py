@@ -13,12 +13,12 @@ from ground_truth.types import Dataset, DatasetLoader
 
 
 def check_dataset(loader: DatasetLoader) -> list[Finding]:
-    """Load the dataset twice and return every rule with what breaks it."""
+    """Load the dataset twice and return each rule with its violations."""
     try:
         loaded: object = loader.load()
     except UsageError as error:
         return [Finding("it loads", str(error))]
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever other people's code raises is the finding
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever third-party code raises is the finding
         return [Finding("it loads", f"it raised {type(error).__name__}: {' '.join(str(error).split())}")]
     if not isinstance(loaded, Dataset):
         return [Finding("it loads", f"load() returned {type(loaded).__name__}, not a Dataset")]

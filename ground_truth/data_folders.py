@@ -1,4 +1,4 @@
-"""Where published data is looked for when a spec names no path."""
+"""Where published data is looked up if a spec names no path."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from chunkers.errors import UsageError
 
 
 def data_folders(name: str) -> list[Path]:
-    """Return where a file or folder of this name is looked for, in order."""
+    """Return the places where a file or folder of this name is looked up, in order."""
     folders = [Path(chosen).expanduser()] if (chosen := os.environ.get("CHUNKBENCH_DATA")) else []
     return [folder / name for folder in (*folders, Path("data"))]
 
 
 def locate(given: str, *, name: str, dataset: str) -> Path:
-    """Return the path that was given, or the first place where there is something."""
+    """Return the given path, or the first candidate that exists."""
     if given:
         return Path(given).expanduser()
     looked = data_folders(name)

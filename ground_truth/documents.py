@@ -17,18 +17,18 @@ from ground_truth.texts import grammar_name
 
 @dataclass(frozen=True)
 class Documents:
-    """BEIR's corpus.jsonl: where each document's row begins, by id; texts are read when they are asked for."""
+    """BEIR's corpus.jsonl: the offset of each document's row, by id; texts are read on demand."""
 
     name: str
     path: Path
     offsets: dict[str, int]
     language: str | None = None
     languages: dict[str, str] = field(default_factory=dict)
-    """Document → language, where the corpus has a column for it and no language is given for all."""
+    """Document → language, if the corpus has a column for it and no language is given for all."""
     skipped: tuple[Skipped, ...] = ()
 
     def files(self) -> Iterator[SourceFile]:
-        """Yield the documents in the order of their ids."""
+        """Yield the documents in id order."""
         with self.path.open("rb") as file:
             for name in sorted(self.offsets):
                 file.seek(self.offsets[name])
@@ -48,7 +48,7 @@ class Documents:
 
 
 def document_text(row: dict[str, str]) -> str:
-    """Return the title, where there is one, above the text."""
+    """Return the title, if there is one, above the text."""
     title, text = row.get("title") or "", row.get("text") or ""
     if not isinstance(title, str) or not isinstance(text, str):
         raise TypeError("title and text are texts")
@@ -56,7 +56,7 @@ def document_text(row: dict[str, str]) -> str:
 
 
 def open_documents(path: Path, *, name: str, language: str | None, skips: Skips) -> Documents:
-    """Return the corpus; an empty document is left out with a reason, one that is there twice is a problem."""
+    """Return the corpus; an empty document is skipped with a reason, a duplicate is a problem."""
     offsets: dict[str, int] = {}
     languages: dict[str, str] = {}
     skipped: list[Skipped] = []

@@ -1,4 +1,4 @@
-"""Some of a dataset's queries, drawn so that the same seed draws the same ones anywhere."""
+"""A sample of a dataset's queries; the same seed draws the same ones anywhere."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ground_truth.types import Dataset
 
 
 def draw_queries(dataset: Dataset, limit: int | None, *, seed: int) -> Dataset:
-    """Return the dataset with at most this many queries, in their order; its details say how many there were.
+    """Return the dataset with at most this many queries, in order; its details say how many there were.
 
-    The draw depends on ids alone: a query that is added or removed elsewhere changes at most one place of it.
+    The draw depends on ids alone: adding or removing a query changes at most one place of it.
     """
     if limit is None or len(dataset.queries) <= limit:
         return dataset

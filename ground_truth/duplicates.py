@@ -19,7 +19,7 @@ Policy = Literal["keep", "first", "equal"]
 
 
 class Copies(NamedTuple):
-    """Files of one repository that say the same."""
+    """Identical or near-identical files of one repository."""
 
     repo: str
     paths: tuple[str, ...]
@@ -30,8 +30,8 @@ class Copies(NamedTuple):
 def find_copies(repository: Repository) -> list[Copies]:
     """Return the groups of identical files, then those of near-identical ones among the rest.
 
-    Near-identical: nine tenths of the distinct lines of both, blanks aside (Jaccard, exact for every pair
-    that a MinHash proposes).
+    Near-identical: nine tenths of the distinct non-blank lines of both are shared (Jaccard, exact for every pair that a
+    MinHash proposes).
     """
     by_text: dict[bytes, list[str]] = {}
     lines: dict[str, bytes] = {}
@@ -46,9 +46,9 @@ def find_copies(repository: Repository) -> list[Copies]:
 
 
 def apply_duplicates(dataset: Dataset, policy: str) -> Dataset:
-    """Return the dataset under the policy, with what was found in its details.
+    """Return the dataset under the policy, with the duplicates found in its details.
 
-    ``keep`` changes nothing; ``first`` leaves only the first of identical files in the corpus and moves annotations
+    ``keep`` changes nothing; ``first`` keeps only the first of identical files in the corpus and moves annotations
     there; ``equal`` makes a copy of gold text gold. Near-identical files are reported and never changed.
     """
     if policy not in ("keep", "first", "equal"):
@@ -77,23 +77,23 @@ class Without:
 
     @property
     def skipped(self) -> Sequence[Skipped]:
-        """What was left out, the removed copies among it."""
+        """What was skipped, including the removed copies."""
         return (*self.inner.skipped, *(Skipped(path, "copy of another file") for path in sorted(self.removed)))
 
     def facts(self) -> Sequence[FileFacts]:
-        """Return the files that are left, as the whole repository knows them."""
+        """Return the facts of the remaining files, from the whole repository."""
         return [file for file in facts_of(self.inner) if file.path not in self.removed]
 
     def files(self) -> Iterator[SourceFile]:
-        """Yield the files that are left."""
+        """Yield the remaining files."""
         return (source for source in self.inner.files() if source.path not in self.removed)
 
     def read(self, path: str) -> SourceFile | None:
-        """Return one file that is left."""
+        """Return one remaining file."""
         return None if path in self.removed else self.inner.read(path)
 
     def read_many(self, paths: Sequence[str]) -> Iterator[SourceFile | None]:
-        """Yield several files that are left."""
+        """Yield several remaining files."""
         found = read_many(self.inner, [path for path in paths if path not in self.removed])
         return (None if path in self.removed else next(found) for path in paths)
 

@@ -1,4 +1,4 @@
-"""Which of many values are equal."""
+"""Groups equal values."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 
 class EqualValues(NamedTuple):
-    """The places of values, brought together where the values are equal."""
+    """The indices of values, grouped where the values are equal."""
 
     places: np.ndarray
-    """Of all values, group after group."""
+    """Indices of all values, group after group."""
     begins: np.ndarray
-    """Where each group begins among the places."""
+    """Where each group begins in `places`."""
     counts: np.ndarray
-    """How many values each group has."""
+    """Number of values in each group."""
 
 
 def group_equal(values: np.ndarray, *, stable: bool = False) -> EqualValues:
-    """Return the groups in the order of their values; the places of a group ascend where it is to be ``stable``."""
+    """Return the groups in the order of their values; if ``stable``, the indices within a group ascend."""
     places = np.argsort(values, kind="stable" if stable else None)
     ordered = values[places]
     begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)])

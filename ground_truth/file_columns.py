@@ -1,4 +1,4 @@
-"""Arrays that are found in many files: one record for each file, one array for all of them."""
+"""Arrays computed per file: one record for each file, one array for all of them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _SIZE = np.dtype("<u4")
 
 
 class Column(NamedTuple):
-    """The values of all files, one file after the other, and how many each file has."""
+    """The values of all files, concatenated, and the number of values per file."""
 
     values: np.ndarray
     counts: np.ndarray
 
 
 def pack_columns(columns: Sequence[np.ndarray]) -> bytes:
-    """Return arrays as one record: the bytes that each takes, then their values."""
+    """Return arrays as one record: the size of each in bytes, then their values."""
     sizes = np.array([column.nbytes for column in columns], _SIZE)
     return b"".join([sizes.tobytes(), *(column.tobytes() for column in columns)])
 
 
 def join_columns(records: Sequence[bytes], dtypes: Sequence[str]) -> list[Column]:
-    """Return each array of the records as one for all of them; all records have arrays of these types."""
+    """Concatenate each array over all records; all records have arrays of these types."""
     head = _SIZE.itemsize * len(dtypes)
     heads = b"".join([record[:head] for record in records])
     sizes = np.frombuffer(heads, _SIZE).reshape(len(records), len(dtypes)).astype(np.int64)

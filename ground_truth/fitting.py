@@ -1,4 +1,4 @@
-"""Annotation rows beside a repository: whether their lines are there, and where they are now."""
+"""Checks annotation rows against a repository: whether their lines exist, and where they are now."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FITTING: frozenset[Verdict] = frozenset({"fits", "unchanged", "moved", "edited"}
 
 
 class Fit(NamedTuple):
-    """A row and what became of its lines; ``row`` has the lines as they are now where they were found."""
+    """A row and what became of its lines; if they were found, ``row`` has their current place."""
 
     row: Row
     verdict: Verdict
@@ -30,22 +30,22 @@ class Fit(NamedTuple):
 
     @property
     def usable(self) -> bool:
-        """Whether the row names lines that are there."""
+        """Whether the row names existing lines."""
         return self.verdict in FITTING
 
 
 OldText = Callable[[Row], Marked | None]
-"""What a row pointed at, from elsewhere than its own anchor; None where nothing is known."""
+"""The text that a row was marked on, from a source other than its own anchor; None if unknown."""
 
 
 def with_anchor(row: AnnotationRow, data: bytes) -> AnnotationRow:
-    """Return the row with the text of its lines, by which they are found again."""
+    """Return the row with the text of its lines, by which they can be found again."""
     text = anchor_text(data, row.start_line, row.end_line)
     return row.model_copy(update={"anchor": text, "within": anchor_within(data, row.start_line) or None})
 
 
 def fit_rows(rows: Iterable[Row], repository: Repository, *, repo: str, old_text: OldText | None = None) -> list[Fit]:
-    """Return each row with its verdict; a row with an anchor is followed, another must fit as it is."""
+    """Return each row with its verdict; a row with an anchor is followed, any other must fit as it is."""
     follower, counts = Follower(repository), dict[str, int | None]()
     fits = []
     for row in rows:

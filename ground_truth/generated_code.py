@@ -1,4 +1,4 @@
-"""Generated code is not gold, its source is: known by a marker, by its name, or by the source that lies beside it."""
+"""Generated code is not gold, its source is: detected by a marker, by its name, or by a source file beside it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LEADING_COMMENTS = re.compile(
     rb'|""".*?""")*+',
     re.DOTALL,
 )
-# The marker opens a line of the file's first comment: prose that merely mentions generated things does not.
+# The marker opens a line of the file's first comment: prose that merely mentions generated things does not match.
 _MARKER = re.compile(
     rb"^[^\w@<\n]*(?:@generated\b|<auto-?generated"
     rb"|(?:this |the )?(?:[\w.]+ )?(?:(?:file|code|source|module|class|header)s? )*"
@@ -40,16 +40,16 @@ _SOURCES = {
     "hs": ("x", "y", "hsc", "chs"),
     "js": ("jison", "pegjs", "coffee", "ts"),
 }
-"""Extension of a generated file → of the source that it may be made from, beside it and with its name."""
+"""Extension of a generated file → extensions of its possible sources, beside it and with the same name."""
 
 
 def is_generated(path: str, data: bytes, siblings: Collection[str] = ()) -> bool:
-    """Return whether a file was made by a program; ``siblings`` are paths of the repository, where they are known."""
+    """Return whether a file was generated; ``siblings`` are paths of the repository, if known."""
     return bool(_NAME.search(path.rpartition("/")[2]) or _is_marked(data) or has_source_beside(path, siblings))
 
 
 def has_source_beside(path: str, siblings: Collection[str]) -> bool:
-    """Return whether a repository of these paths holds the source that a program makes such a file from."""
+    """Return whether a repository with these paths contains the source that such a file is generated from."""
     stem, _, extension = path.rpartition(".")
     return any(f"{stem}.{source}" in siblings for source in _SOURCES.get(extension.lower(), ()) if stem)
 

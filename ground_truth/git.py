@@ -1,4 +1,4 @@
-"""Commits, trees and files of a clone or bare mirror, each checked against the hash that names it."""
+"""Commits, trees and files of a clone or bare mirror, each verified against its hash."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = [
 __all__ += ["list_tree", "read_blobs", "resolve_commit", "resolve_ref", "revisions"]
 
 LARGEST_OBJECT = 2**28
-"""Bytes of the largest file, folder or message that is ever read."""
+"""Maximum bytes of a file, tree or message that is read."""
 
 LARGEST_CHANGE = 2**26
-"""Bytes of the largest diff that is read."""
+"""Maximum bytes of a diff that is read."""
 
 MOST_FILES = 2_000_000
-"""A commit of a few kilobytes can name a file a billion times; the largest repositories have some hundred thousand."""
+"""A commit of a few kilobytes can name a file a billion times; the largest repositories have a few 100,000."""
 
 _HASH = re.compile(r"[0-9a-fA-F]{4,64}\Z")
 _REVISION = re.compile(r"(?P<name>.+?)(?P<steps>(?:~\d{0,6}|\^\d{0,3}|\^\{(?:commit)?\})*)\Z", re.DOTALL)
@@ -45,7 +45,7 @@ _LONGEST_PATH = 4_096
 _LONGEST_MESSAGE = 65_536
 _INDEX = re.compile(r"^index ([0-9a-f]+)\.\.([0-9a-f]+)[^\n]*\n--- ", re.MULTILINE)
 _WINDOW = 256
-"""Objects asked for at a time: their names fit into a pipe, so neither side waits for the other."""
+"""Objects requested at a time: their names fit into a pipe, so neither side blocks the other."""
 
 
 class Blob(NamedTuple):
@@ -56,7 +56,7 @@ class Blob(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What a commit says."""
+    """The contents of a commit."""
 
     id: str
     tree: str
@@ -90,7 +90,7 @@ def find_clone(root: Path, name: str) -> Path | None:
 
 
 def resolve_commit(clone: Path, commit: str) -> str | None:
-    """Return the full hash of a commit, or None where the clone lacks it."""
+    """Return the full hash of a commit, or None if the clone lacks it."""
     if not _HASH.match(commit):
         raise UsageError(f"{commit[:80]!r} is not a commit hash")
     return _peeled(locate(clone), commit.lower(), "")
@@ -113,14 +113,14 @@ def resolve_ref(clone: Path, ref: str) -> str:
 
 
 def revisions(clone: Path, revision: str, *, without: str | None = None) -> list[str]:
-    """Return the hashes of a commit and its ancestors, newest first, except those that ``without`` reaches too."""
+    """Return the hashes of a commit and its ancestors, newest first, except those reachable from ``without``."""
     layout = locate(clone)
     ends = [revision, *([f"^{without}"] if without else [])]
     return read_git(layout, "rev-list", "--end-of-options", *ends, "--").decode("ascii").split()
 
 
 def commits(clone: Path, object_ids: Sequence[str]) -> Iterator[Commit]:
-    """Yield what these commits say, in the order asked."""
+    """Yield the contents of these commits, in the order given."""
     layout = locate(clone)
     with open_git(layout, "cat-file", "--batch") as pipes:
         for object_id, data in zip(object_ids, _objects(layout, pipes, object_ids, "commit"), strict=True):
@@ -130,7 +130,7 @@ def commits(clone: Path, object_ids: Sequence[str]) -> Iterator[Commit]:
 def changes(clone: Path, before: str, after: str) -> str | None:
     """Return the unified diff between two commits, without changes of whitespace, renames or binary content.
 
-    None where it is larger than any that a person has written.
+    None if it is larger than any diff that a person has written.
     """
     layout = locate(clone)
     options = ("-r", "-p", "-w", "-U3", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
@@ -141,7 +141,7 @@ def changes(clone: Path, before: str, after: str) -> str | None:
     patch = printed.decode("utf-8", "replace")
     named = {object_id for pair in _INDEX.findall(patch) for object_id in pair if object_id.strip("0")}
     for _ in read_blobs(clone, sorted(named)):
-        pass  # what git has compared is what the commits' hashes say
+        pass  # git compared what the commits' hashes identify
     return patch
 
 
@@ -154,7 +154,7 @@ def list_tree(clone: Path, commit: str) -> list[Blob]:
         open_ = [("", _commit(layout, commit, data).tree)]
         known: dict[str, list[tuple[bool, str, str]]] = {}
         while open_:
-            # Folders with the same content are read once.
+            # Trees with the same content are read once.
             new = list(dict.fromkeys(tree for _, tree in open_ if tree not in known))
             for tree, data in zip(new, _objects(layout, pipes, new, "tree"), strict=True):
                 known[tree] = list(_entries(layout, tree, data))
@@ -171,14 +171,14 @@ def list_tree(clone: Path, commit: str) -> list[Blob]:
 
 
 def absent_objects(clone: Path, object_ids: Sequence[str]) -> frozenset[str]:
-    """Return the objects that the clone does not hold, as a partial clone does not."""
+    """Return the objects missing from the clone, as in a partial clone."""
     asked = "\n".join([*object_ids, ""]).encode()
     printed = read_git(locate(clone), "cat-file", "--batch-check=%(objectname)", asked=asked).decode("ascii", "replace")
     return frozenset(line.removesuffix(" missing") for line in printed.splitlines() if line.endswith(" missing"))
 
 
 def blob_sizes(clone: Path, object_ids: Sequence[str]) -> list[int]:
-    """Return the bytes of each object; none is unpacked."""
+    """Return the size of each object in bytes; none is unpacked."""
     layout = locate(clone)
     printed = read_git(layout, "cat-file", "--batch-check=%(objectsize)", asked="\n".join([*object_ids, ""]).encode())
     lines = printed.split(b"\n")[:-1]
@@ -191,14 +191,14 @@ def blob_sizes(clone: Path, object_ids: Sequence[str]) -> list[int]:
 
 
 def read_blobs(clone: Path, object_ids: Iterable[str]) -> Iterator[bytes]:
-    """Yield the contents of files in the order asked, through one git process."""
+    """Yield the contents of files in the order given, through one git process."""
     layout = locate(clone)
     with open_git(layout, "cat-file", "--batch") as pipes:
         yield from _objects(layout, pipes, object_ids, "blob")
 
 
 def _objects(layout: Layout, pipes: Pipes, object_ids: Iterable[str], kind: str) -> Iterator[bytes]:
-    """Yield objects of one kind; each is what its hash says, or a UsageError."""
+    """Yield objects of one kind; each must match its hash, or it is a UsageError."""
     rest = iter(object_ids)
     while window := tuple(islice(rest, _WINDOW)):
         _ask(layout, pipes, window)
@@ -239,16 +239,16 @@ def _lacks(layout: Layout, object_id: str) -> UsageError:
 
 
 def _peeled(layout: Layout, name: str, steps: str) -> str | None:
-    """Return the commit that a hash, its head, or a tag's hash stands for, so many steps back; None without one."""
+    """Return the commit of a hash, its prefix, or a tag's hash, this many steps back; None if there is none."""
     try:
         printed = read_git(layout, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}{steps}^{{commit}}")
     except GitError as failed:
-        # Asked to be quiet, git says nothing and returns 1 for a commit that is not there; the rest are failures.
+        # With --quiet, git prints nothing and returns 1 for a missing commit; anything else is a failure.
         if failed.code == 1 or (failed.said and "Needed a single revision" in failed.said[0]):
             return None
         raise
     found = printed.decode("ascii").strip()
-    # What git says is a commit is read, and its hash checked, before anybody relies on it.
+    # The object that git calls a commit is read, and its hash verified, before it is used.
     next(commits(layout.clone, [found]))
     return found
 
@@ -282,7 +282,7 @@ def _text(data: bytes, coding: str) -> str:
 
 
 def _entries(layout: Layout, tree: str, data: bytes) -> Iterator[tuple[bool, str, str]]:
-    """Yield (is a folder, name, hash) of a tree's folders and regular files."""
+    """Yield (is a tree, name, hash) for the subtrees and regular files of a tree."""
     size = len(tree) // 2
     at = 0
     seen: set[bytes] = set()

@@ -1,4 +1,4 @@
-"""Fetching into a clone at the user's request: its remotes are read as data, and only addresses are believed."""
+"""Fetches into a clone at the user's request: its remotes are read as data, and only addresses are used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _SCP = re.compile(r"(?:[^\s@:/-][^\s@:/]*@)?(?:\w[\w.-]*|\[[0-9a-fA-F:.]+\]):(?!:)\S")
 _SECRET = re.compile(r"(://)[^/@\s]+@")
 _REFSPEC = re.compile(r"[+^]?[\w./*{}@-]+(?::[\w./*{}@-]+)?\Z")
-# What a user may set to reach a server at night; whatever else begins with GIT_ would say which repository is meant.
+# What a user may set to reach a server at night; any other GIT_ variable could change which repository is meant.
 _TRUSTED = re.compile(
     r"GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_\w+|PROXY_\w+|HTTP_\w+|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM))\Z"
 )
@@ -35,7 +35,7 @@ _OFF = (
 
 
 class Remote(NamedTuple):
-    """Where a clone fetches from, and which refs it keeps of it."""
+    """Where a clone fetches from, and which refs it keeps."""
 
     name: str
     url: str
@@ -45,8 +45,8 @@ class Remote(NamedTuple):
 def fetch_clone(clone: Path) -> None:
     """Update the clone's refs from its remotes, over https, ssh or a local path; nothing that the clone names runs.
 
-    Credentials are the user's own (ssh agent, credential helper, environment); a password is never asked for, because
-    nobody is there at night.
+    Credentials are the user's own (ssh agent, credential helper, environment); there is never a password prompt,
+    because nightly runs are unattended.
     """
     layout = locate(clone)
     _check_refs(layout)
@@ -91,7 +91,7 @@ def _fetch(layout: Layout, remote: Remote) -> None:
                 name: value for name, value in os.environ.items() if not name.startswith("GIT_") or _TRUSTED.match(name)
             },
             **base_environment(home, layout),
-            # This stands above every configuration, the user's own included.
+            # This overrides every configuration, the user's own included.
             "GIT_ALLOW_PROTOCOL": ":".join(_PROTOCOLS),
             "GIT_PROTOCOL_FROM_USER": "0",
         }
@@ -113,7 +113,7 @@ def _address(layout: Layout, remote: Remote) -> str:
     if (scheme and scheme[1] in _PROTOCOLS) or (not scheme and _SCP.match(url)):
         return url
     if not scheme and "::" not in url and not url.startswith("-") and url:
-        # A relative path counts from the clone, as it does for git.
+        # A relative path is resolved from the clone, as git does.
         return str((layout.clone / url).absolute())
     raise UsageError(
         f"{layout.clone}: remote {remote.name!r} is {_redacted(url)!r}: only https, ssh and local paths are fetched"
@@ -121,7 +121,7 @@ def _address(layout: Layout, remote: Remote) -> str:
 
 
 def _check_refs(layout: Layout) -> None:
-    """Raise where refs would be written somewhere else than into the clone."""
+    """Raise if refs would be written anywhere but into the clone."""
     home = layout.common / "refs"
     inside = (
         path for folder, names, files in os.walk(home) for path in (Path(folder, one) for one in (*names, *files))
@@ -132,12 +132,12 @@ def _check_refs(layout: Layout) -> None:
 
 
 def _explained(layout: Layout, failed: GitError) -> UsageError:
-    # Advice follows what is wrong.
+    # Advice depends on the error.
     wrong = [line for line in failed.said if line.startswith(("fatal: ", "error: "))] or failed.said[-1:]
     why = _redacted(wrong[0]).rstrip(".") if wrong else f"exit {failed.code}"
     return UsageError(f"{layout.clone}: git fetch failed: {why}. Correct the remote, or set fetch = false")
 
 
 def _redacted(text: str) -> str:
-    """Return the text without the user name and password of addresses."""
+    """Return the text without the user names and passwords in addresses."""
     return _SECRET.sub(r"\1…@", text)

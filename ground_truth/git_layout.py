@@ -1,4 +1,4 @@
-"""Where a clone keeps its objects and refs, read as plain files: no configuration of the clone is ever asked."""
+"""Where a clone keeps its objects and refs, read as plain files: the clone's configuration is never read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _REF_NAME = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|\Z)|/\.))(?![./-])[^\x00-\x20~^:?*\[\\\x7f]+(?<![./])\Z")
 _SHA256 = re.compile(rb"^\s*objectformat\s*=\s*\"?sha256", re.IGNORECASE | re.MULTILINE)
 _POINTER = 4_096
-"""Most bytes of a file that holds one path, one name or one hash."""
+"""Maximum bytes of a file that holds one path, one name or one hash."""
 _PACKED = 256 * 2**20
 _INDIRECTIONS = 5
 
@@ -25,7 +25,7 @@ class Layout(NamedTuple):
     """The folders of a repository."""
 
     clone: Path
-    """As the user named it; for messages."""
+    """As the user named it, for messages."""
     private: Path
     """Holds HEAD: the repository's folder, or that of one of its work trees."""
     common: Path
@@ -33,21 +33,20 @@ class Layout(NamedTuple):
 
     @property
     def objects(self) -> Path:
-        """Where the objects are."""
+        """The folder of the objects."""
         return self.common / "objects"
 
     @property
     def sha256(self) -> bool:
-        """Whether objects are named by SHA-256; a wrong answer makes every object unreadable, and no other one read."""
+        """Whether objects are named by SHA-256; a wrong answer makes every object unreadable, never misread."""
         return _SHA256.search(_head(self.common / "config", 2**20)) is not None
 
 
 def is_git(folder: Path) -> bool:
     """Return whether a folder can be read as a repository: it has a ``.git``, or it looks like a bare one.
 
-    A folder of somebody's sources may look like a bare repository by design. Ask this only where the user has said
-    that a repository is meant, by a ref, a commit or a kind of query that needs history; otherwise ask
-    `is_named_bare`.
+    A source folder may be crafted to look like a bare repository. Call this only if the user has said that a repository
+    is meant, by a ref, a commit or a kind of query that needs history; otherwise call `is_named_bare`.
     """
     return (folder / ".git").exists() or is_bare(folder)
 
@@ -63,15 +62,15 @@ def is_bare(folder: Path) -> bool:
 
 
 def is_named_bare(folder: Path) -> bool:
-    """Return whether a folder is a bare repository by its name too (``project.git``): only then it is read as one."""
+    """Return whether a folder is also named like a bare repository (``project.git``): only then it is read as one."""
     return folder.absolute().name.endswith(".git") and is_bare(folder)
 
 
 def locate(clone: Path) -> Layout:
-    """Return the folders of a clone, of a work tree or submodule of one, or of a bare repository."""
+    """Return the folders of a clone, of one of its work trees or submodules, or of a bare repository."""
     try:
         return _located(clone)
-    except (OSError, ValueError) as error:  # a path that no disk can have: too long, or with a NUL in it
+    except (OSError, ValueError) as error:  # an impossible path: too long, or with a NUL in it
         raise UsageError(f"{clone} is not a git clone: {one_line(str(error), limit=200)}") from None
 
 
@@ -100,7 +99,7 @@ def find_ref(layout: Layout, name: str) -> str | None:
         return None
     tried = (name, f"refs/{name}", f"refs/tags/{name}", f"refs/heads/{name}", f"refs/remotes/{name}")
     for spelling in (*tried, f"refs/remotes/{name}/HEAD"):
-        # Beside HEAD, the top of a repository holds files that are no refs.
+        # At the top level, a repository has files other than HEAD that are not refs.
         if (spelling == "HEAD" or spelling.startswith("refs/")) and (found := _follow(layout, spelling)):
             return found
     return None
@@ -141,7 +140,7 @@ def _packed_refs(layout: Layout) -> bytes:
 
 
 def _linked(file: Path) -> Path:
-    """Return where a ``.git`` file leads; what it leads to must know of it, or be a submodule's place around it."""
+    """Return the target of a ``.git`` file; it must point back, or be where a repository around it keeps submodules."""
     written = _line(file)
     if not written.startswith("gitdir:"):
         raise UsageError(f"{file} is neither a folder nor a link to one: give a git clone")
@@ -162,7 +161,7 @@ def _line(file: Path) -> str:
 
 
 def _head(file: Path, size: int) -> bytes:
-    """Return the first bytes of a regular file; nothing where there is none."""
+    """Return the first bytes of a regular file; nothing if there is none."""
     try:
         if not file.is_file():
             return b""

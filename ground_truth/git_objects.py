@@ -1,4 +1,4 @@
-"""A repository's objects, looked through before git opens any: it would wait for ever for a pipe among them."""
+"""Checks a repository's objects before git opens any: on a pipe among them it would hang forever."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from chunkers.errors import UsageError
 
 _DEPTH = 5
-"""Repositories that borrow from one another, as far as git follows them."""
+"""How deeply repositories may borrow from one another, as far as git follows them."""
 _LARGEST_LIST = 2**20
 
 
 def check_objects(folder: Path) -> None:
-    """Raise where a repository holds, or borrows, something that is neither a file nor a folder as an object."""
+    """Raise if a repository holds or borrows an object that is neither a file nor a folder."""
     waiting = [(folder, 0)]
     seen: set[Path] = set()
     while waiting:
@@ -30,7 +30,7 @@ def check_objects(folder: Path) -> None:
 
 @functools.lru_cache(maxsize=256)
 def _check_folder(folder: Path, _state: tuple[int, ...]) -> None:
-    """Look through the folder once in a process, unless names in it have come or gone."""
+    """Check the folder once per process, unless names in it have been added or removed."""
     for path in _strange(folder):
         raise UsageError(f"{path} is neither a file nor a folder: clone the repository again")
 
@@ -40,7 +40,7 @@ def _state(folder: Path) -> tuple[int, ...]:
 
 
 def _strange(folder: Path) -> Iterator[str]:
-    """Yield what is neither file nor folder, also behind a link; git goes two folders deep."""
+    """Yield what is neither file nor folder, also behind a link; git descends two folders deep."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
@@ -51,12 +51,12 @@ def _strange(folder: Path) -> Iterator[str]:
 
 
 def _is_plain(entry: os.DirEntry[str]) -> bool:
-    """Return whether git can open it without waiting; a link to nothing is nothing to git."""
+    """Return whether git can open it without blocking; git ignores a dangling link."""
     return entry.is_file() or entry.is_dir() or not Path(entry.path).exists()
 
 
 def _borrowed(folder: Path) -> list[Path]:
-    """Return the folders whose objects count as this one's."""
+    """Return the folders whose objects this one borrows."""
     file = folder / "info" / "alternates"
     if not file.is_file():
         return []

@@ -1,9 +1,8 @@
 """The only place that runs git. It reads a clone's objects, and nothing that the clone says about itself.
 
-Git is started in an empty repository of our own, made for the call, that borrows the clone's objects
-(``GIT_OBJECT_DIRECTORY``). So no key of the clone's configuration, hook, attribute, filter, signature program, replace
-ref, graft, remote or commit graph exists for it, whatever git's version; and its environment is written here, not
-inherited.
+Git is started in an empty repository of our own, created for the call, that borrows the clone's objects
+(``GIT_OBJECT_DIRECTORY``). So no configuration key, hook, attribute, filter, signature program, replace ref, graft,
+remote or commit graph of the clone applies, whatever git's version; and its environment is written here, not inherited.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from chunkers.programs import find_program, search_path
 from ground_truth.git_layout import Layout
 
 LARGEST_OUTPUT = 2**30
-"""Bytes that one call may print; the history of the largest repositories takes a tenth of it."""
+"""Maximum bytes printed by one call; the history of the largest repositories takes a tenth of it."""
 
 _SECONDS = 1_800
 _NOWHERE = os.devnull
@@ -52,14 +51,14 @@ _KEPT = ("TMPDIR", "TEMP", "TMP", "SYSTEMROOT")
 
 
 class Pipes(NamedTuple):
-    """Both ends of a running git."""
+    """Both ends of a running git process."""
 
     asking: IO[bytes]
     answering: IO[bytes]
 
 
 class GitError(UsageError):
-    """Git ended with an error; ``said`` is what it wrote to stderr."""
+    """Git failed; ``said`` is its stderr output."""
 
     def __init__(self, layout: Layout, verb: str, code: int, said: str) -> None:
         lines = said.strip().splitlines()
@@ -69,18 +68,18 @@ class GitError(UsageError):
 
 
 class TooMuchError(UsageError):
-    """Git prints more than anybody wants to hold."""
+    """Git printed more than the limit."""
 
 
 def read_git(layout: Layout, *arguments: str, asked: bytes = b"", largest: int = LARGEST_OUTPUT) -> bytes:
-    """Return what git prints when it is run on the clone's objects; raise GitError where it fails."""
+    """Return git's output when run on the clone's objects; raise GitError if it fails."""
     with scratch(layout) as home:
         return run(layout, *arguments, environment=_environment(home, layout), cwd=home, asked=asked, largest=largest)
 
 
 @contextmanager
 def open_git(layout: Layout, *arguments: str) -> Iterator[Pipes]:
-    """Run git on the clone's objects for a conversation; it ends with the block."""
+    """Run git on the clone's objects interactively; it ends with the block."""
     with scratch(layout) as home:
         process = _start(arguments, environment=_environment(home, layout), cwd=home, err=subprocess.DEVNULL)
         try:
@@ -93,7 +92,7 @@ def open_git(layout: Layout, *arguments: str) -> Iterator[Pipes]:
 
 @contextmanager
 def scratch(layout: Layout) -> Iterator[Path]:
-    """Make an empty repository for one call, and remove it."""
+    """Create an empty repository for one call, and remove it."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="chunkbench-git-", ignore_cleanup_errors=True)
     except OSError as error:
@@ -115,13 +114,13 @@ def run(
     asked: bytes = b"",
     largest: int = LARGEST_OUTPUT,
 ) -> bytes:
-    """Return what git prints; its output, its words and its time are bounded."""
+    """Return git's output; its output, stderr and time are bounded."""
     with tempfile.TemporaryFile(dir=cwd) as words, tempfile.TemporaryFile(dir=cwd) as questions:
         questions.write(asked)
         questions.seek(0)
         process = _start(arguments, environment=environment, cwd=cwd, err=words, stdin=questions)
         late = threading.Timer(_SECONDS, process.kill)
-        late.daemon = True  # whatever ends this program does not wait for it
+        late.daemon = True  # no exit of this program waits for it
         try:
             late.start()
             assert process.stdout is not None  # noqa: S101 - asked for above
@@ -141,13 +140,13 @@ def run(
 
 
 def base_environment(home: Path, layout: Layout) -> dict[str, str]:
-    """Return the options of every call: which repository is meant, and that nothing may be asked, run or replaced."""
+    """Return the options of every call: they select the repository, and forbid prompts, programs and replacements."""
     return {
         "PATH": search_path(),
         "LC_ALL": "C",
         "GIT_DIR": str(home),
         "GIT_OBJECT_DIRECTORY": str(layout.objects),
-        # A shallow clone's history ends there; all else that a repository can claim about its objects is left behind.
+        # A shallow clone's history ends there; all its other claims about its objects are ignored.
         **({"GIT_SHALLOW_FILE": str(shallow)} if (shallow := layout.common / "shallow").is_file() else {}),
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",
@@ -167,7 +166,7 @@ def _environment(home: Path, layout: Layout) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_SYSTEM": _NOWHERE,
         "GIT_CONFIG_GLOBAL": _NOWHERE,
-        # No protocol at all: reading never reaches for the network, nor for a program that stands for it.
+        # No protocol at all: reading never uses the network, nor a program in its place.
         "GIT_ALLOW_PROTOCOL": "",
     }
 
@@ -194,7 +193,7 @@ def _start(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Close the pipes and wait; git that still has something to say is stopped."""
+    """Close the pipes and wait; terminate git if it still has output."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             with contextlib.suppress(BrokenPipeError):

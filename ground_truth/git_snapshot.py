@@ -21,7 +21,7 @@ from ground_truth.git import Blob, absent_objects, blob_sizes, list_tree, read_b
 
 @dataclass(frozen=True)
 class GitSnapshot:
-    """The source files of one commit; each reading goes through one git process and touches no work tree."""
+    """The source files of one commit; each read is one git process and touches no work tree."""
 
     name: str
     clone: Path
@@ -33,12 +33,12 @@ class GitSnapshot:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """What was left out; contents are looked at when this is first asked."""
+        """What was skipped; contents are examined on first use."""
         found = (Skipped(file.path, file.unfit) for file in self._looked if file.unfit)
         return tuple(sorted([*self.skipped_paths, *found]))
 
     def facts(self) -> Sequence[FileFacts]:
-        """Return the files in path order; contents are looked at when this is first asked."""
+        """Return the files in path order; contents are examined on first use."""
         return [file for file in self._looked if not file.unfit]
 
     def files(self) -> Iterator[SourceFile]:
@@ -48,7 +48,7 @@ class GitSnapshot:
                 yield self._source(blob.path, data)
 
     def read(self, path: str) -> SourceFile | None:
-        """Return one file, or None where the snapshot does not hold it."""
+        """Return one file, or None if the snapshot does not contain it."""
         blob = self._by_path.get(path)
         if blob is None or blob in self._large:
             return None
@@ -69,15 +69,15 @@ class GitSnapshot:
         return self._with(tuple(self._by_path[path] for path in paths))
 
     def portions(self, count: int, *, least: int) -> list[GitSnapshot]:
-        """Return the snapshot in about so many portions, in order, each of at least so many files."""
+        """Return the snapshot in about this many portions, in order, each with at least ``least`` files."""
         return [self._with(blobs) for blobs in portions(self.blobs, count, least=least)]
 
     def names(self) -> list[str]:
-        """Return each path with the name of its content."""
+        """Return each path with the hash of its content."""
         return [f"{blob.object_id}/{blob.path}" for blob in self.blobs]
 
     def look(self) -> list[FileFacts]:
-        """Return what is known of each file, read now."""
+        """Return the facts of each file, read now."""
         large = [unfit_file(blob.path, why) for blob, why in self._large.items()]
         return [*large, *(self._look(blob.path, data) for blob, data in self._contents())]
 
@@ -94,7 +94,7 @@ class GitSnapshot:
 
     @functools.cached_property
     def _large(self) -> dict[Blob, str]:
-        """The files that are not unpacked, because their size is too much for source code, each with the reason."""
+        """The files that are not unpacked because they are too large for source code, each with the reason."""
         sizes = blob_sizes(self.clone, [blob.object_id for blob in self.blobs])
         found = (
             (blob, unfit_size(size, wanted=blob.path in self.keep))
@@ -128,9 +128,9 @@ def take_snapshot(
     transform: Callable[[SourceFile], SourceFile] | None = None,
     missing: Literal["error", "skip"] = "error",
 ) -> GitSnapshot:
-    """Return the commit's source files; paths in ``keep`` stay whatever the filters say.
+    """Return the commit's source files; paths in ``keep`` bypass the filters.
 
-    ``missing="skip"`` leaves out, with a reason, files whose contents a partial clone lacks.
+    ``missing="skip"`` skips, with a reason, files whose contents a partial clone lacks.
     """
     full = resolve_commit(clone, commit)
     if full is None:
@@ -151,7 +151,7 @@ def take_snapshot(
 
 
 def _unwanted(path: str, languages: Collection[str], folders: dict[str, str]) -> str:
-    """Return why a file is left out without a look at its contents, or nothing; ``folders`` remembers verdicts."""
+    """Return why a file is skipped without reading its contents, or nothing; ``folders`` caches verdicts."""
     folder = path.rpartition("/")[0]
     if folder not in folders:
         folders[folder] = unfit_path(path)

@@ -1,7 +1,7 @@
-"""What an index does not show: text that queries were made from, left out at the edge of the index.
+"""Hidden text: text that queries were made from, kept out of the index.
 
-Files are cut as they are. Hidden bytes are taken out of what is indexed, read and judged, so that the same chunks
-serve runs that hide text and runs that do not.
+Files are cut as they are. Hidden bytes are removed from what is indexed, read and judged, so that the same chunks serve
+runs that hide text and runs that do not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ground_truth.types import HiddenSpan
 
 _NONE = np.zeros((0, 2), dtype=np.int64)
 _BLANK = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
-"""Every byte as a space, save those that end a line."""
+"""Every byte as a space, except line ends."""
 
 
 class HiddenText:
@@ -81,7 +81,7 @@ def inside(ranges: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 def documentation(repositories: Iterable[Repository], *, comments: bool = False) -> tuple[HiddenSpan, ...]:
-    """Return every docstring and doc comment of the repositories, and the comments that describe code, if asked."""
+    """Return every docstring and doc comment of the repositories, and optionally the comments that describe code."""
     return tuple(
         span
         for repository in repositories
@@ -91,7 +91,7 @@ def documentation(repositories: Iterable[Repository], *, comments: bool = False)
 
 
 def hidden_lines(repository: Repository, lines: Mapping[str, Sequence[int]]) -> tuple[HiddenSpan, ...]:
-    """Return some lines of some files, path → 1-based numbers, as hidden bytes; lines past a file's end are nothing."""
+    """Return some lines of some files, path → 1-based numbers, as hidden bytes; lines past a file's end are ignored."""
     spans = []
     for path, numbers in sorted(lines.items()):
         source = repository.read(path)

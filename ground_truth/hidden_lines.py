@@ -1,4 +1,4 @@
-"""Hidden text that a chunk's header repeats: lines of the chunk before, or what a definition says of itself."""
+"""Hidden text repeated in a chunk's header: lines of the previous chunk, or a definition's own documentation."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import numpy as np
 from ground_truth.hidden import visible_text
 
 _MARKS = " \t\r#/*\"'`-=<>!{}()[];%|.,:"
-"""What stands around the words of a comment."""
+"""Characters around the words of a comment."""
 _LEAST_WORDS = 3
-"""Fewer words are too common to be known again inside a line."""
+"""Fewer words are too common to be recognised inside a line."""
 
 
 class HiddenLines:
-    """What the lines of a file say where some of them are hidden."""
+    """The visible part of each line of a file with hidden text."""
 
     def __init__(self, data: bytes, ranges: np.ndarray) -> None:
-        """Take a file and its hidden bytes: rows of start and end, ascending and apart."""
+        """Take a file and its hidden bytes: rows of start and end, ascending and disjoint."""
         self._visible: dict[str, str] = {}
         said: dict[str, None] = {}
         for low, high in ranges.tolist():
@@ -24,7 +24,7 @@ class HiddenLines:
             while start < high:
                 end = data.find(b"\n", start) if b"\n" in data[start:high] else _line_end(data, high)
                 line, visible = _text(data[start:end]), _text(visible_text(data, ranges, start, end))
-                # Where a line is there several times, least is shown of it.
+                # If a line occurs several times, the version with the least visible text counts.
                 self._visible[line] = min(visible, self._visible.get(line, visible), key=len)
                 words = _text(data[max(start, low) : min(end, high)]).strip(_MARKS)
                 if len(words.split()) >= _LEAST_WORDS:
@@ -34,7 +34,7 @@ class HiddenLines:
         self._said = sorted(said, key=len, reverse=True)
 
     def without(self, header: str) -> str:
-        """Return a header without what is hidden; a line of which nothing is left is left out."""
+        """Return a header without hidden text; a line with nothing left is dropped."""
         kept = []
         for line in header.split("\n"):
             plain = _text(line.encode("utf-8", "surrogateescape"))
@@ -50,7 +50,7 @@ class HiddenLines:
 
 
 def _line_end(data: bytes, offset: int) -> int:
-    """Return where the line ends that holds the byte before an offset."""
+    """Return the end of the line that holds the byte before an offset."""
     found = data.find(b"\n", max(offset - 1, 0))
     return len(data) if found < 0 else found
 

@@ -1,4 +1,4 @@
-"""Published files: a local path, or the hub when the user writes so."""
+"""Published files: a local path, or the hub if the spec says so."""
 
 from __future__ import annotations
 

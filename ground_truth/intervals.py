@@ -24,9 +24,9 @@ class Pairs(NamedTuple):
 def overlapping(left: Intervals, right: Intervals) -> Pairs:
     """Return every pair that shares at least one integer.
 
-    The right side is grouped by length, doubling from group to group. In a group no interval that overlaps
-    begins more than its largest length before the left one, so the candidates are one slice of the sorted starts
-    and at most about half of them miss, however the intervals nest.
+    The right side is grouped by length, doubling from group to group. In a group, no overlapping interval begins more
+    than the group's largest length before the left one, so the candidates are one slice of the sorted starts and at
+    most about half of them miss, however the intervals nest.
     """
     lengths = right.last - right.first + 1
     asked = np.flatnonzero(left.last >= left.first)

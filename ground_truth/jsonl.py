@@ -14,31 +14,31 @@ from chunkers.plain_text import one_line
 
 _ROWS_AT_ONCE = 256
 _LARGEST_TABLE = 16 * 2**30
-"""Bytes that all rows of a file have; the largest published ones have a tenth of it."""
+"""Maximum bytes of all rows of a file; the largest published ones have a tenth of it."""
 
 
 class Record(NamedTuple):
-    """One row and where it stands, for messages."""
+    """One row and its location, for messages."""
 
     where: str
     fields: dict[str, Any]
 
     def text(self, name: str) -> str:
-        """Return a field that must be a text."""
+        """Return a required text field."""
         value = self.fields.get(name)
         if not isinstance(value, str):
             raise UsageError(f"{self.where}: {name} is {_short(value)}: a text was expected")
         return value
 
     def number(self, name: str) -> int:
-        """Return a field that must be a whole number of at least 0."""
+        """Return a required non-negative integer field."""
         value = self.fields.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise UsageError(f"{self.where}: {name} is {_short(value)}: a whole number of at least 0 was expected")
         return value
 
     def inner(self, name: str) -> Record:
-        """Return a field that must be an object; a text is read as JSON."""
+        """Return a required object field; a text is parsed as JSON."""
         value = self.fields.get(name)
         if not isinstance(value, dict):
             raise UsageError(f"{self.where}: {name} is {_short(value)}: an object was expected")
@@ -46,7 +46,7 @@ class Record(NamedTuple):
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Yield the rows of a .jsonl, .json (a list) or .parquet file; raise, naming file and row, where one is broken."""
+    """Yield the rows of a .jsonl, .json (a list) or .parquet file; raise, naming file and row, if one is broken."""
     if not path.is_file():
         raise UsageError(f"{path} is not a file: give the path of the dataset")
     if path.suffix == ".parquet":
@@ -88,7 +88,7 @@ def _parquet(path: Path) -> Iterator[Record]:
     number = size = 0
     try:
         with pq.ParquetFile(path) as file:
-            # A few bytes can stand for a billion equal rows: some are unpacked at a time, and all of them weighed.
+            # A few bytes can stand for a billion equal rows: rows are unpacked in batches, and their sizes summed.
             for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
                 size += batch.nbytes
                 if size > _LARGEST_TABLE:
@@ -97,7 +97,7 @@ def _parquet(path: Path) -> Iterator[Record]:
                     number += 1
                     yield _record(path, number, row)
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError) as error:
-        # What its reader makes of broken bytes has many names.
+        # The Parquet reader raises many kinds of exceptions for corrupt bytes.
         raise UsageError(f"{path} is not a Parquet file: {one_line(str(error), limit=200)}") from None
 
 

@@ -1,4 +1,4 @@
-"""Chunks as columns of numbers on one line axis that runs through all files."""
+"""Chunks as columns of numbers on one line axis through all files."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ground_truth.types import Annotation
 
 
 class LocatedChunk(Protocol):
-    """What an overlap rule needs to know of a chunk; `Chunk` has it."""
+    """The part of a chunk that an overlap rule needs; `Chunk` satisfies it."""
 
     @property
     def id(self) -> str:
-        """The id that qrels name."""
+        """The id used in qrels."""
 
     @property
     def repo(self) -> str:
@@ -42,13 +42,13 @@ class LineAxis:
 
     files: Mapping[FileKey, FileLines]
     offsets: Mapping[FileKey, int]
-    """What is added to a file's 1-based line."""
+    """The number to add to a file's 1-based line."""
     text_before: np.ndarray
-    """For each position, how many lines up to and including it are not blank."""
+    """For each position, the number of non-blank lines up to and including it."""
 
     @classmethod
     def of(cls, files: Mapping[FileKey, FileLines]) -> LineAxis:
-        """Lay the files one after the other, with a position between them that no line has."""
+        """Concatenate the files, with an unused position between them."""
         offsets: dict[FileKey, int] = {}
         flags = [np.zeros(1, dtype=np.int64)]
         position = 0
@@ -64,13 +64,13 @@ class LineAxis:
         return counts
 
     def next_text(self, position: int) -> int:
-        """Return the first position from this one on whose line has text."""
+        """Return the first position at or after this one whose line has text."""
         return int(np.searchsorted(self.text_before, self.text_before[position - 1] + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class LineTable:
-    """Rows of inclusive line ranges on the axis: the lines they touch, and those of which they hold text."""
+    """Rows of inclusive line ranges on the axis: the lines they touch, and the lines whose text they hold."""
 
     touched: Intervals
     text: Intervals
@@ -88,7 +88,7 @@ class ChunkLines:
 
     @classmethod
     def of(cls, files: Mapping[FileKey, FileLines], chunks: Iterable[LocatedChunk]) -> ChunkLines:
-        """Place chunks, which may come in any order, on the axis of the files."""
+        """Place chunks, in any order, on the axis of the files."""
         axis = LineAxis.of(files)
         by_file: dict[FileKey, list[LocatedChunk]] = {}
         for chunk in chunks:
@@ -104,7 +104,7 @@ class ChunkLines:
 
 
 def place_annotations(axis: LineAxis, annotations: Sequence[Annotation]) -> LineTable:
-    """Return the annotated lines, one row per annotation in their order."""
+    """Return the annotated lines, one row per annotation, in order."""
     rows = np.zeros((4, len(annotations)), dtype=np.int64)
     by_file: dict[FileKey, list[int]] = {}
     for index, note in enumerate(annotations):

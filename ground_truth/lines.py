@@ -19,18 +19,18 @@ class LineRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """Three arrays with one entry per line; lines are counted by line feeds only."""
+    """Three arrays with one entry per line; only line feeds end a line."""
 
     size: int
     starts: np.ndarray
     text_starts: np.ndarray
-    """The line's first byte that is not whitespace; -1 where the line is blank."""
+    """The line's first byte that is not whitespace; -1 if the line is blank."""
     text_ends: np.ndarray
-    """The byte after the first byte of the line's last visible character; -1 where the line is blank."""
+    """The byte after the first byte of the line's last visible character; -1 if the line is blank."""
 
     @classmethod
     def of(cls, data: bytes) -> FileLines:
-        """Return the lines of a file; a line feed at the very end opens no further line."""
+        """Return the lines of a file; a line feed at the very end starts no further one."""
         ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
         starts = np.concatenate(([0], ends)).astype(np.int64)
         starts = starts[starts < len(data)]
@@ -55,17 +55,17 @@ class FileLines:
         return result
 
     def to_bytes(self, first: int, last: int) -> tuple[int, int]:
-        """Return the half-open bytes of 1-based inclusive lines, with the line feed that ends the last."""
+        """Return the half-open byte range of 1-based inclusive lines, including the line feed that ends the last."""
         end = int(self.starts[last]) if last < self.count else self.size
         return int(self.starts[first - 1]), end
 
     def text_lines(self, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first and last line of which each half-open span holds text; first > last where it holds none.
+        """Return the first and last line whose text each half-open span holds; first > last if it holds none.
 
         A line's text runs from its first visible character to its last.
         """
         filled = np.flatnonzero(self.has_text)
-        # A span holds text of a line when it begins before that text ends and ends after it begins.
+        # A span holds text of a line if it begins before that text ends and ends after it begins.
         first = np.searchsorted(self.text_ends[filled], starts, side="right")
         last = np.searchsorted(self.text_starts[filled], ends, side="left") - 1
         numbers = np.concatenate((filled + 1, [self.count + 1]))

@@ -1,4 +1,4 @@
-"""A dataset from its loader, whoever wrote that: what goes wrong in other people's code is said in one line."""
+"""Loads a dataset from any loader: errors in third-party code are reported in one line."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ground_truth.types import Dataset
 
 
 def load_from(loader: Any, spec: str = "") -> Dataset:  # noqa: ANN401 - whatever has a load()
-    """Return the loader's dataset; raise where a loader of the user's fails, or returns something else.
+    """Return the loader's dataset; raise if a third-party loader fails, or returns something else.
 
-    ``spec`` is what the user calls it; without one, it is called by its class.
+    ``spec`` is the user's name for it; the default is its class.
     """
     name = spec or type(loader).__qualname__
     try:

@@ -1,4 +1,4 @@
-"""Files that share most of their lines: a record of each file's lines, and the groups that such records make."""
+"""Near-identical files: a record of each file's lines, and the groups found from such records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HASH = np.dtype("<u8")
 
 
 def lines_of(source: SourceFile) -> bytes:
-    """Return the bands of a file's MinHash and then the hashes of its distinct lines; nothing of a blank file."""
+    """Return the bands of a file's MinHash and then the hashes of its distinct lines; nothing for a blank file."""
     if not source.data.strip():
         return b""
     lines = {_SPACE.sub(b" ", line.strip()) for line in source.data.split(b"\n")} - {b""}
@@ -81,6 +81,6 @@ def _least(hashes: np.ndarray) -> np.ndarray:
 
 
 def _bands(least: np.ndarray) -> Iterator[bytes]:
-    """Yield a hash of each band and of its place, so that bands of different places never meet."""
+    """Yield a hash of each band and its position, so that bands at different positions never match."""
     for place, band in enumerate(least.reshape(_BANDS, -1)):
         yield hashlib.blake2b(bytes([place]) + band.tobytes(), digest_size=_HASH.itemsize).digest()

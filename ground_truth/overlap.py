@@ -16,30 +16,30 @@ from ground_truth.rules import Rule
 from ground_truth.types import Annotation, Qrels, Query
 
 Strategy = Literal["qrels", "pack", "token-fallback"]
-"""What decided which chunks are relevant to a query: annotations, the dataset's own function, or token F1."""
+"""What determined which chunks are relevant to a query: annotations, the dataset's own function, or token F1."""
 
 FRACTION = 1_000_000
-"""What grades are multiplied by where they are fractions, because qrels hold integers."""
+"""The factor for fractional grades, because qrels hold integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """Qrels and what a reader needs to weigh them."""
+    """Qrels and the facts needed to interpret them."""
 
     qrels: Qrels
     rule: Rule
     scale: int
-    """The grade of the annotations times this is the grade in the qrels: 1, or a million for fractions."""
+    """Grades in the qrels are those of the annotations times this: 1, or a million for fractions."""
     answers: Mapping[str, tuple[Mapping[str, int], ...]] = field(default_factory=dict)
-    """The qrels of each alternative answer, for queries that have several; ``qrels`` hold their union."""
+    """The qrels of each alternative answer, for queries that have several; ``qrels`` holds their union."""
     strategies: Mapping[str, Strategy] = field(default_factory=dict)
-    """What decided each query; empty where annotations decided all of them."""
+    """The strategy of each query; empty if annotations determined all of them."""
     exact_matches: int | None = None
-    """Queries whose expected answer stands word for word in a chunk; None where answers were not compared."""
+    """Queries whose expected answer occurs verbatim in a chunk; None if answers were not compared."""
 
     @property
     def strategy_counts(self) -> dict[str, int]:
-        """How many queries each strategy decided."""
+        """The number of queries for each strategy."""
         counts = Counter(self.strategies.values() if self.strategies else ["qrels"] * len(self.qrels))
         return {name: counts[name] for name in get_args(Strategy)}
 
@@ -51,7 +51,7 @@ class Judgements:
 
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:
-        """The qrels in the annotations' own grades, which thresholds and exponential gains are meant for."""
+        """The qrels in the annotations' own grades, which thresholds and exponential gains expect."""
         return {query: self._unscaled(row) for query, row in self.qrels.items()}
 
     @property
@@ -111,9 +111,9 @@ class _Relevant(NamedTuple):
 def make_qrels(
     rule: Rule, queries: Sequence[Query], annotations: Sequence[Annotation], chunks: ChunkLines
 ) -> Judgements:
-    """Return the chunks that are relevant to each query; a query that has none has an empty mapping.
+    """Return the chunks that are relevant to each query; a query without any has an empty mapping.
 
-    Where a query has alternative answers the rule is applied to each as if it were the only one, and a chunk that is
+    If a query has alternative answers, the rule is applied to each as if it were the only one, and a chunk that is
     relevant to any of them is relevant, with its highest grade.
     """
     if rule.name == "token_f1":
@@ -121,7 +121,7 @@ def make_qrels(
     names = alternatives(annotations)
     if not names:
         return _judge(rule, queries, annotations, chunks)
-    # One query per answer, numbered after its own: ids of queries hold no control characters.
+    # One pseudo-query per answer, numbered after its query: ids of queries hold no control characters.
     apart = [
         replace(query, id=answer) for query in queries for answer in _answer_ids(query.id, names.get(query.id, ()))
     ]
@@ -150,7 +150,7 @@ def alternatives(annotations: Sequence[Annotation]) -> dict[str, list[str]]:
 
 
 def answer_id(note: Annotation, names: Mapping[str, Sequence[str]]) -> str:
-    """Return an id for the answer that the annotation belongs to: its query's own where there is only one."""
+    """Return an id for the annotation's answer: its query's own if there is only one."""
     if note.query_id not in names or note.grade <= 0:
         return note.query_id
     return f"{note.query_id}\x1f{names[note.query_id].index(note.alternative)}"
@@ -223,7 +223,7 @@ def _apply(rule: Rule, gold: _Gold, pairs: Pairs, chunks: ChunkLines) -> _Releva
     share = _share(rule, found, shared, gold.size[left], chunks.lines.sizes[right])
     if rule.name == "graded":
         return found._replace(grade=found.grade * share)
-    # A hair's breadth keeps 0.3 of ten lines at three lines, whatever the division rounds to.
+    # A small tolerance, so that 0.3 of ten lines is three lines, however the division rounds.
     kept = share >= rule.threshold - 1e-9
     return _Relevant(*(column[kept] for column in found))
 
@@ -234,15 +234,15 @@ def _share(rule: Rule, found: _Relevant, shared: np.ndarray, gold: np.ndarray, c
         return np.asarray(shared / (gold + chunk - shared))
     if rule.name == "annotation_fraction" or (rule.name == "graded" and rule.share == "coverage"):
         return np.asarray(shared / gold)
-    # What part of a chunk is gold counts all regions of the query that lie in it; regions never overlap.
+    # The gold share of a chunk counts all regions of the query inside it; regions never overlap.
     _, pair_of = np.unique(np.stack((found.query, found.chunk)), axis=1, return_inverse=True)
     totals = np.bincount(pair_of.ravel(), weights=shared, minlength=1)
     return np.asarray(totals[pair_of.ravel()] / chunk)
 
 
 def _min_cover(gold: _Gold, pairs: Pairs, chunks: ChunkLines) -> _Relevant:
-    """Return the fewest chunks that hold all gold lines any chunk holds: always the one that reaches furthest."""
-    # Regions have few chunks each: plain numbers beat arrays here.
+    """Return the fewest chunks that hold all gold lines held by any chunk: greedily the one that reaches furthest."""
+    # Regions have few chunks each: plain numbers are faster than arrays here.
     ends = chunks.lines.text.last[pairs.right].tolist()
     starts = chunks.lines.text.first[pairs.right].tolist()
     sizes = chunks.lines.sizes[pairs.right].tolist()

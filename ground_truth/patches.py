@@ -15,7 +15,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 class OldLine(NamedTuple):
-    """A line that the patch says is in the old file, without its line end."""
+    """A line that the patch expects in the old file, without its line end."""
 
     number: int
     text: str
@@ -31,7 +31,7 @@ class Hunk:
     """Every removed or context line."""
 
     def moved(self, offset: int) -> Hunk:
-        """Return the hunk some lines further down."""
+        """Return the hunk shifted by some lines."""
         return Hunk(
             [LineRange(first + offset, last + offset) for first, last in self.changed],
             [OldLine(number + offset, text) for number, text in self.old_lines],
@@ -40,10 +40,10 @@ class Hunk:
 
 @dataclass
 class FilePatch:
-    """What a patch does to one file."""
+    """The changes of a patch to one file."""
 
     old_path: str | None
-    """None where the patch makes the file."""
+    """None if the patch creates the file."""
     new_path: str | None
     hunks: list[Hunk] = field(default_factory=list)
 
@@ -78,10 +78,10 @@ def parse_patch(text: str, *, where: str) -> list[FilePatch]:
 
 
 def fit(patch: FilePatch, data: bytes) -> FilePatch | None:
-    """Return the patch with each hunk where its old lines stand in the file, or None where one stands nowhere.
+    """Return the patch with each hunk where its old lines are in the file, or None if one is nowhere.
 
-    Some published patches were made against a neighbour of their base commit; like ``patch`` and ``git apply`` this
-    takes the place nearest to where the hunk says.
+    Some published patches were made against a neighbour of their base commit; like ``patch`` and ``git apply``, this
+    takes the place nearest to the one in the hunk.
     """
     lines = [line.decode("utf-8", "replace").rstrip("\r") for line in data.split(b"\n")]
     placed = [_place(hunk, lines) for hunk in patch.hunks]
@@ -111,7 +111,7 @@ def _read_hunk(file: FilePatch, match: re.Match[str], lines: Sequence[str], row:
     file.hunks.append(hunk)
     old, old_left = int(match[1]), int(match[2] or 1)
     new_left = int(match[4] or 1)
-    # Of an empty old side git names the line before the insertion, otherwise the hunk's first line.
+    # For an empty old side git gives the line before the insertion, otherwise the hunk's first line.
     number = old if old_left else old + 1
     removed: list[int] = []
     inserts = False
@@ -144,7 +144,7 @@ def _read_hunk(file: FilePatch, match: re.Match[str], lines: Sequence[str], row:
 
 
 def _close(hunk: Hunk, removed: list[int], *, inserts: bool, following: int | None, before: int | None = None) -> None:
-    """Note the block of changes that ends here."""
+    """Record the block of changes that ends here."""
     if removed:
         hunk.changed.append(LineRange(removed[0], removed[-1]))
     elif inserts:
@@ -166,7 +166,7 @@ def _path(text: str) -> str | None:
 
 
 def merged(ranges: Sequence[LineRange]) -> Iterator[LineRange]:
-    """Yield overlapping and adjacent ranges joined, in order."""
+    """Yield ranges in order, with overlapping and adjacent ones joined."""
     current: LineRange | None = None
     for one in sorted(ranges):
         if current is not None and one.first <= current.last + 1:

@@ -1,4 +1,4 @@
-"""Rows that cannot be used: refused with file and row, or skipped and counted, as the user chose."""
+"""Unusable rows: an error with file and row, or skipped and counted, as the user chose."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Literal
 from chunkers.errors import UsageError
 
 Policy = Literal["error", "skip"]
-"""`error` refuses the dataset at its first unusable row; `skip` leaves such rows out and counts them by reason."""
+"""`error` rejects the dataset at its first unusable row; `skip` leaves such rows out and counts them by reason."""
 
 
 class RowProblemError(UsageError):
-    """One row, well formed, cannot be used; rows are counted by ``reason``."""
+    """A single well-formed row cannot be used; rows are counted by ``reason``."""
 
     def __init__(self, where: str, reason: str, detail: str) -> None:
         super().__init__(f"{where}: {reason}: {detail}")
@@ -22,7 +22,7 @@ class RowProblemError(UsageError):
 
 
 class Skips:
-    """The rows that were left out, counted by reason; malformed data is refused whatever the policy."""
+    """The skipped rows, counted by reason; malformed data is an error whatever the policy."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -48,5 +48,5 @@ class Skips:
         return dict(self._counts.most_common())
 
     def __str__(self) -> str:
-        """Write the counts in one line: 3 no clone, 1 duplicate row."""
+        """Return the counts in one line: 3 no clone, 1 duplicate row."""
         return ", ".join(f"{count} {reason}" for reason, count in self.counts.items()) or "there are no rows"

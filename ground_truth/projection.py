@@ -24,7 +24,7 @@ class Projected(NamedTuple):
 
 @dataclass(frozen=True)
 class Projection:
-    """From the chunks of one chunker to those of the reference; both tables stand on the same files."""
+    """From the chunks of one chunker to those of the reference; both tables are on the same files."""
 
     chunks: ChunkLines
     reference: ChunkLines
@@ -41,8 +41,8 @@ class Projection:
         """Return the reference chunks that hold a scored line, best first.
 
         A line's score is the highest of the retrieved chunks that hold text of it; a reference chunk's score is the
-        highest or the mean over its lines that are not blank. In the mean a line that nothing retrieved counts with
-        the lowest score of the ranking, so that it gains nothing from being absent. Ties go to the earlier chunk.
+        highest or the mean over its non-blank lines. In the mean, a line that was not retrieved counts with the lowest
+        score of the ranking, so that it gains nothing from being absent. Ties go to the earlier chunk.
         """
         rows = np.array([self._positions[name] for name, _ in ranking], dtype=np.int64)
         scores = np.array([score for _, score in ranking], dtype=np.float64)
@@ -69,7 +69,7 @@ class _Touched(NamedTuple):
 
 
 def _line_scores(text: Intervals, scores: np.ndarray, reference: ChunkLines) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lines with text that some result holds, and the highest score of each."""
+    """Return the lines with text held by some result, and the highest score of each."""
     lengths = np.maximum(text.last - text.first + 1, 0)
     starts = np.repeat(text.first, lengths)
     lines = starts + np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -82,7 +82,7 @@ def _line_scores(text: Intervals, scores: np.ndarray, reference: ChunkLines) -> 
 
 
 def _gather(lines: np.ndarray, scores: np.ndarray, reference: ChunkLines) -> tuple[_Touched, np.ndarray, np.ndarray]:
-    """Return the reference chunks touched, and for each the sum and the highest of its line scores."""
+    """Return the touched reference chunks, and for each the sum and the highest of its line scores."""
     pairs = overlapping(Intervals(lines, lines), reference.lines.text)
     count = len(reference.ids)
     totals = np.bincount(pairs.right, weights=scores[pairs.left], minlength=count)

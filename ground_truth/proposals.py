@@ -1,7 +1,7 @@
-"""Places of a repository that may answer a question, by the words that they share with it; no model is asked.
+"""Places of a repository that may answer a question, by the words they share with it; no model is involved.
 
-Whoever marks gold from these proposals has not let an embedder choose what an embedder will be judged by. The score is
-BM25 over definitions, with the words of names and paths counted more, and words that the question spells as code most.
+So gold marked from these proposals was not selected by an embedder of the kind it will judge. The score is BM25 over
+definitions, with extra weight for words of names and paths, and most for words that the question spells as code.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ground_truth.source_paths import is_test_file
 
 _K1, _B = 1.2, 0.75
 _NAMES = 3
-"""How often a word of the path or of the first line, where a definition's name is, counts."""
+"""Weight of a word in the path or in the first line, where a definition's name is."""
 _SPELLED = 2.0
-"""How much more a word counts that the question writes as code: in backticks, with_underscores, in camelCase."""
+"""Extra weight of a word that the question writes as code: in backticks, with_underscores, in camelCase."""
 _TESTS = 0.7
-"""A test shares the words of what it tests, and seldom answers."""
+"""A test shares the words of what it tests, and rarely answers."""
 _LONGEST = 200
-"""Lines of a place; a definition that is longer is proposed in parts."""
+"""Maximum lines of a place; a longer definition is proposed in parts."""
 _WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CODE = re.compile(r"`([^`]+)`|\b(\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+(?:\.\w+)+)")
@@ -44,7 +44,7 @@ class Place(NamedTuple):
     last: int
     score: float
     evidence: tuple[str, ...]
-    """The words that it shares with the question, the most distinctive first."""
+    """The words shared with the question, most distinctive first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Proposals:
         return cls(repository.files())
 
     def best(self, question: str, *, count: int) -> list[Place]:
-        """Return the places with most evidence, best first; fewer where fewer share a word with the question."""
+        """Return the places with most evidence, best first; fewer if fewer share a word with the question."""
         scores: defaultdict[int, float] = defaultdict(float)
         evidence: dict[int, list[tuple[float, str]]] = {}
         for asked in question_words(question):
@@ -97,7 +97,7 @@ class Proposals:
 
 
 class Asked(NamedTuple):
-    """A word of a question as it is written, as it is looked up, and how much it counts."""
+    """A word of a question as written, as looked up, and its weight."""
 
     word: str
     stem: str
@@ -105,7 +105,7 @@ class Asked(NamedTuple):
 
 
 def question_words(question: str) -> list[Asked]:
-    """Return the distinctive words of a question, once each; words of every sentence are left out."""
+    """Return the distinct distinctive words of a question; words of every sentence are left out."""
     spelled = {word for match in _CODE.finditer(question) for word in _parts(match[1] or match[2])}
     found: dict[str, Asked] = {}
     for word in _parts(question):
@@ -120,7 +120,7 @@ def _words(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    """Return identifiers whole and in their parts, lower case."""
+    """Return identifiers whole and split, in lower case."""
     words = []
     for word in _WORD.findall(text):
         parts = _PART.findall(word)
@@ -130,7 +130,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Return a word without the endings that a question and a name differ by: caching is cache, retried is retry."""
+    """Return a word without endings in which question and name differ: caching is cache, retried is retry."""
     if word.endswith(("ied", "ies")) and len(word) > 5:
         return word[:-3] + "y"
     for ending in ("ingly", "edly", "ing", "ed", "es", "s"):
@@ -164,6 +164,6 @@ def _entries(source: SourceFile) -> list[_Entry]:
 
 
 def _head(lines: Sequence[str]) -> str:
-    """Return the line that most likely names the definition: the first that is neither comment nor decorator."""
+    """Return the line most likely to name the definition: the first that is neither comment nor decorator."""
     plain = (line for line in lines if line.strip() and not line.lstrip().startswith(("#", "//", "/*", "*", "@", "--")))
     return next(plain, "")

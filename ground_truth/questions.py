@@ -1,4 +1,4 @@
-"""Questions that have no answers yet: one per line, or JSON Lines."""
+"""Questions without answers: one per line, or JSON Lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ground_truth.jsonl import read_records
 
 
 class AskedQuestion(NamedTuple):
-    """A question and the id that its annotations will have."""
+    """A question and the id for its annotations."""
 
     id: str
     text: str
@@ -20,8 +20,8 @@ class AskedQuestion(NamedTuple):
 def read_questions(path: Path) -> list[AskedQuestion]:
     """Return the questions of a file.
 
-    A .jsonl file has objects with ``query`` and, if wanted, ``query_id``; any other file has one question per line,
-    where blank lines and those that begin with # do not count. Without an id, a question is q and its line number.
+    A .jsonl file has objects with ``query`` and optionally ``query_id``; any other file has one question per line,
+    ignoring blank lines and those that begin with #. The default id is q and the line number.
     """
     found = list(_json_lines(path)) if path.suffix == ".jsonl" else _plain_lines(path)
     if not found:

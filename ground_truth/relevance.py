@@ -1,9 +1,9 @@
-"""Which chunks are relevant to each query, and what decided it.
+"""Which chunks are relevant to each query, and by which strategy.
 
 Three strategies, in order of priority. ``qrels``: the annotations, laid over the chunks by an overlap rule. ``pack``: a
-dataset's own function, for queries that it has no annotations for. ``token-fallback``: token F1 with the text of an
-expected answer, where the rule ``token_f1(0.3)`` asks for it; a long chunk fails even if it holds the whole answer, so
-that this strategy depends on the size of chunks and cannot compare chunkers.
+dataset's own function, for queries without annotations. ``token-fallback``: token F1 with the text of an expected
+answer, if the rule ``token_f1(0.3)`` asks for it; a long chunk fails even if it holds the whole answer, so this
+strategy depends on chunk size and cannot compare chunkers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ground_truth.types import Dataset, Query
 
 
 class Text(NamedTuple):
-    """A chunk as far as relevance by text needs it."""
+    """The part of a chunk that relevance by text needs."""
 
     id: str
     text: str
@@ -43,10 +43,10 @@ def judge(
     texts: TextsOf,
     mixed: bool = False,
 ) -> Judgements:
-    """Return each query's relevant chunks by the first strategy that knows it.
+    """Return each query's relevant chunks by the first applicable strategy.
 
     ``chunks`` gives those of the annotated files on their lines, ``texts`` those that a query searches. Scores of
-    different strategies do not compare: they are refused unless ``mixed`` asks for them.
+    different strategies are not comparable: mixing them is an error unless ``mixed`` allows it.
     """
     if rule.name == "token_f1":
         return _by_token_f1(rule, dataset.queries, texts)
@@ -70,7 +70,7 @@ def judge(
 
 
 Cut = Callable[[Chunker, SourceFile], list[Chunk]]
-"""How a file is cut: `chunk_file`, or what leaves out a file that the chunker fails on."""
+"""How a file is cut: `chunk_file`, or a variant that skips files on which the chunker fails."""
 
 
 def judge_chunker(rule: Rule, dataset: Dataset, chunker: Chunker, *, cut: Cut = chunk_file) -> Judgements:
@@ -106,7 +106,7 @@ def judge_chunker(rule: Rule, dataset: Dataset, chunker: Chunker, *, cut: Cut = 
 def _by_pack(
     relevant: Callable[[Query, str], bool | None], query: Query, chunks: Iterable[Text]
 ) -> Mapping[str, int] | None:
-    """Return what the dataset's own function finds relevant, or None where it says nothing about the query."""
+    """Return the chunks relevant by the dataset's own function, or None if it does not judge the query."""
     verdicts = {chunk.id: relevant(query, chunk.text) for chunk in chunks}
     if all(verdict is None for verdict in verdicts.values()):
         return None

@@ -40,7 +40,7 @@ _MEANING = {
 
 
 def describe_rules() -> dict[str, str]:
-    """Return how each rule is written → when it makes a chunk relevant."""
+    """Return each rule as written → when it makes a chunk relevant."""
     return {written: _MEANING[name] for name, written in _USAGE.items()}
 
 
@@ -52,15 +52,15 @@ class Rule:
     threshold: float = 0.0
     share: Share = "coverage"
     blank: bool = False
-    """Whether a blank line that both have is enough (`any` only)."""
+    """Whether a shared blank line is enough (`any` only)."""
 
     @property
     def compares_chunkers(self) -> bool:
-        """Whether what it calls relevant is not a matter of a chunk's size alone."""
+        """Whether its relevance does not depend on a chunk's size alone."""
         return self.name != "token_f1"
 
     def __str__(self) -> str:
-        """Write the rule so that `parse_rule` reads it back."""
+        """Return the rule as `parse_rule` reads it."""
         if self.name in ("annotation_fraction", "chunk_fraction", "iou", "token_f1"):
             return f"{self.name}({self.threshold:g})"
         if self.name == "graded":
@@ -69,7 +69,7 @@ class Rule:
 
 
 def parse_rule(text: str) -> Rule:
-    """Return the rule that a text such as ``iou(0.5)`` names."""
+    """Parse a rule such as ``iou(0.5)``."""
     match = _FORM.match(text.strip())
     name = match[1] if match else text.strip()
     if match is None or name not in _USAGE:

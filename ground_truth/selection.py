@@ -1,4 +1,4 @@
-"""The rows of a published file that the user asked for."""
+"""Selects the rows of a published file that the user requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token sets of code, and how much two of them share."""
+"""Token sets of code, and their similarity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def identifiers(text: str) -> frozenset[str]:
 
 
 def jaccard(left: str, right: str) -> float:
-    """Return the share of whitespace-separated tokens that two texts have in common; 0 where both are empty.
+    """Return the Jaccard similarity of the whitespace-separated tokens of two texts; 0 if both are empty.
 
     This is the lexical similarity of RepoBench (Liu et al. 2024, arXiv 2306.03091).
     """

@@ -1,4 +1,4 @@
-"""Where a snippet stands in a repository: whole, whitespace aside, or as the lines most like it."""
+"""Locates a snippet in a repository: exactly, ignoring whitespace, or as the most similar lines."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class SnippetPlace(NamedTuple):
 
 
 def find_snippet(snippet: str, repository: Repository, *, path: str, similar: float) -> SnippetPlace | None:
-    """Return where a snippet stands in the file of that path, or in any file where no path is known.
+    """Return the place of a snippet in the file of that path, or in any file if no path is known.
 
-    Lines are compared without the whitespace around them, and blank lines are passed over. Where they are nowhere,
-    the stretch of as many lines with the highest token Jaccard is taken, if it reaches ``similar``.
+    Lines are compared without surrounding whitespace, and blank lines are ignored. If they are nowhere, the stretch of
+    as many lines with the highest token Jaccard is taken, if it reaches ``similar``.
     """
     wanted = [line.strip() for line in snippet.split("\n") if line.strip()]
     files = list(_files(repository, path))
@@ -38,7 +38,7 @@ def find_snippet(snippet: str, repository: Repository, *, path: str, similar: fl
 
 
 def find_lines(wanted: list[str], text: str) -> tuple[int, int] | None:
-    """Return the first 1-based lines of a text that hold these, blank lines and outer whitespace aside."""
+    """Return the first 1-based lines of a text that match these, ignoring blank lines and surrounding whitespace."""
     kept = [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     for start in range(len(kept) - len(wanted) + 1) if wanted else ():
         if kept[start][1] == wanted[0] and [line for _, line in kept[start : start + len(wanted)]] == wanted:

@@ -24,18 +24,18 @@ _PROSE_AND_SETTINGS = frozenset(
 
 
 def is_source(path: str) -> bool:
-    """Return whether a path is that of a program's source: neither prose, data nor settings."""
+    """Return whether a path is source code: neither prose, data nor settings."""
     language = language_of(path)
     return language is not None and is_source_language(language)
 
 
 def is_source_language(language: str) -> bool:
-    """Return whether a language is that of programs: neither of prose, data nor settings."""
+    """Return whether a language is a programming language: neither prose, data nor settings."""
     return language not in DATA_LANGUAGES | _PROSE_AND_SETTINGS
 
 
 def is_test_file(path: str) -> bool:
-    """Return whether a file is a test by its folder or by the usual ways of naming it."""
+    """Return whether a file is a test, by its folder or by the usual naming conventions."""
     *folders, name = path.split("/")
     words = (word for folder in folders for word in _WORD.split(_CAMEL.sub(" ", folder).lower()))
     return not _TEST_FOLDERS.isdisjoint(words) or bool(_TEST_NAME.search(name))

@@ -20,7 +20,7 @@ class FileKey(NamedTuple):
 
 
 def corpus_lines(dataset: Dataset) -> dict[FileKey, FileLines]:
-    """Return the lines of every file, reading one file at a time; a line of which all is hidden counts as blank."""
+    """Return the lines of every file, reading one file at a time; a fully hidden line counts as blank."""
     hidden = HiddenText(dataset.hidden)
     return {
         FileKey(repository.name, source.path): _visible_lines(hidden, source)
@@ -30,9 +30,9 @@ def corpus_lines(dataset: Dataset) -> dict[FileKey, FileLines]:
 
 
 def annotated_lines(dataset: Dataset, *, hidden: HiddenText | None = None) -> dict[FileKey, FileLines]:
-    """Return the lines of the annotated files only; a line of which all is hidden counts as blank.
+    """Return the lines of the annotated files only; a fully hidden line counts as blank.
 
-    ``hidden`` is what the dataset hides, where the caller has it by file already.
+    ``hidden`` is what the dataset hides, if the caller already has it by file.
     """
     hidden = HiddenText(dataset.hidden) if hidden is None else hidden
     repositories = {repository.name: repository for repository in dataset.repositories}
@@ -49,7 +49,7 @@ def _visible_lines(hidden: HiddenText, source: SourceFile) -> FileLines:
 
 
 def gold_spans(annotations: Iterable[Annotation], files: Mapping[FileKey, FileLines]) -> dict[str, list[GoldSpan]]:
-    """Return query id → its gold as half-open bytes, in the order of the annotations."""
+    """Return query id → its gold as half-open bytes, in annotation order."""
     found: dict[str, list[GoldSpan]] = {}
     for note in annotations:
         lines = files.get(FileKey(note.repo, note.path))

@@ -1,4 +1,4 @@
-"""A repository whose files are rows of a published file, held in memory."""
+"""A repository whose files are rows of a published file, in memory."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _SPELLINGS = {
 
 @dataclass(frozen=True)
 class Texts:
-    """Named texts that are read as files; a language is that of the file name unless it is given."""
+    """Named texts in the role of files; the language is that of the file name unless given."""
 
     name: str
     texts: Mapping[str, str]
     language: str | None = None
     languages: Mapping[str, str | None] | None = None
-    """Path → language, where the rows say it."""
+    """Path → language, if the rows specify it."""
     skipped: tuple[Skipped, ...] = ()
 
     def files(self) -> Iterator[SourceFile]:
@@ -41,7 +41,7 @@ class Texts:
         return (self._source(path) for path in sorted(self.texts))
 
     def read(self, path: str) -> SourceFile | None:
-        """Return one file, or None where there is no such row."""
+        """Return one file, or None if there is no such row."""
         return self._source(path) if path in self.texts else None
 
     def _source(self, path: str) -> SourceFile:

@@ -14,7 +14,7 @@ def tokens(text: str) -> frozenset[str]:
 
 
 def shared_f1(wanted: frozenset[str], found: frozenset[str]) -> float:
-    """Return the harmonic mean of precision and recall of the distinct words; 0 where none is shared."""
+    """Return the harmonic mean of precision and recall of the distinct words; 0 if none is shared."""
     overlap = len(wanted & found)
     if not overlap:
         return 0.0

@@ -1,4 +1,4 @@
-"""What a dataset does to a file as it is read, before anything is cut."""
+"""Changes that a dataset makes to a file as it is read, before it is cut."""
 
 from __future__ import annotations
 

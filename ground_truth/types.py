@@ -1,4 +1,4 @@
-"""Queries, what answers them, and the datasets that hold both."""
+"""Queries, their answers, and the datasets that hold both."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Query:
     repo: str
     """The repository (or snapshot of one) that is searched."""
     group: str = ""
-    """What the statistics treat as one unit; the repository unless the dataset says otherwise."""
+    """The unit of the statistics; the repository unless the dataset says otherwise."""
     expected: str | None = None
-    """The text of an expected answer, where the dataset has one."""
+    """The text of an expected answer, if the dataset has one."""
     kind: str = ""
-    """How a mined query was made: docstrings, comments or commits; empty where people wrote it."""
+    """How a mined query was made: docstrings, comments or commits; empty if people wrote it."""
     category: str = ""
-    """The dataset's own class of question (semantic, architecture, symbol …); empty where it has none."""
+    """The dataset's own class of question (semantic, architecture, symbol …); empty if it has none."""
     language: str = ""
-    """The language of the answer as the dataset says; empty where it says nothing."""
+    """The language of the answer according to the dataset; empty if unknown."""
 
     @property
     def cluster(self) -> str:
@@ -48,16 +48,17 @@ class Annotation:
     end_line: int
     grade: float = 1.0
     alternative: str = ""
-    """The answer that this place is a part of.
+    """The answer that this place is part of.
 
-    Places of one query with the same name are one answer: all of them are needed. Names that differ are equally good
-    answers: finding any one of them is finding everything. A query whose places all have the empty name, as most do,
-    has one answer. Names mean nothing beyond their query.
+        Places of one query with the same name form one answer: all of them are needed. Different names are equally good
+        answers: finding any one of them is finding everything. A query whose places all have the empty name, as most
+        do,
+        has one answer. Names mean nothing beyond their query.
     """
 
 
 class HiddenSpan(NamedTuple):
-    """Half-open bytes of a file that no index shows: what a query was made from must not be found by its words."""
+    """Half-open bytes of a file that no index shows: a query must not be matched by the text it was made from."""
 
     repo: str
     path: str
@@ -88,11 +89,11 @@ class Dataset:
     mined: bool = False
     """Whether the queries were made by a miner rather than by people."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What a reader of the results should know: versions, counts of what was dropped and why."""
+    """Facts for readers of the results: versions, counts of what was dropped and why."""
     hidden: tuple[HiddenSpan, ...] = ()
-    """Bytes that are cut with their file and shown by no index; they are neither read nor gold."""
+    """Bytes that are cut with their file but hidden from every index; they are neither read nor gold."""
     relevance: Callable[[Query, str], bool | None] | None = None
-    """The dataset's own judgement of a chunk's text, for queries without annotations; None: it cannot say."""
+    """The dataset's own judgement of a chunk's text, for queries without annotations; None: no judgement."""
 
 
 class DatasetLoader(Protocol):
@@ -101,4 +102,4 @@ class DatasetLoader(Protocol):
     version: ClassVar[str]
 
     def load(self) -> Dataset:
-        """Return the dataset; raise UsageError, naming file and row, where the data is wrong."""
+        """Return the dataset; raise UsageError, naming file and row, if the data is invalid."""

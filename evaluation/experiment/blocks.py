@@ -18,8 +18,7 @@ class Division(NamedTuple):
 
 SOURCE = Division(64, 128_000, 4_000_000)
 """Bytes: below the minimum, starting a task costs more than the work; above the maximum, progress is coarse and a kill
-costs much.
-"""
+costs much."""
 COUNTED_SOURCE = Division(32, 256_000, 4_000_000)
 """Bytes whose words are counted, which takes less time than cutting them."""
 KNOWN_SOURCE = Division(8, 128_000, 64_000_000)

@@ -24,7 +24,7 @@ from ground_truth.types import Dataset, HiddenSpan
 
 
 class _Corpus(NamedTuple):
-    """What decides a repository: its name, its commit, and what is hidden in it."""
+    """What identifies a corpus: the repository's name, its commit, and what is hidden in it."""
 
     repo: str
     commit: str | None
@@ -47,14 +47,14 @@ class Annotations:
     path: str
     root: str = "."
     ref: str | None = None
-    """A branch, tag or commit at which the repositories are read, whatever commit the rows were marked at."""
+    """A branch, tag or commit at which the repositories are read, regardless of the commit the rows were marked at."""
     problems: Policy = "error"
-    """Whether a row whose file or lines are gone, or that is there twice, stops the loading."""
+    """Whether a duplicate row, or one whose file or lines are gone, stops the loading."""
 
     def load(self) -> Dataset:
         """Return the dataset; all problems of the file are reported at once.
 
-        A row that keeps an anchor, or that names a commit while ``ref`` asks for another, has its lines found again.
+        The lines of a row are found again if it has an anchor, or names a commit while ``ref`` asks for another.
         """
         path, skips = Path(self.path).expanduser(), Skips(self.problems)
         groups, opened, fits = _read(path, Path(self.root).expanduser(), ref=self.ref, skips=skips)
@@ -82,7 +82,7 @@ class Annotations:
 
 
 class _Read(NamedTuple):
-    """An annotation file beside its repositories."""
+    """An annotation file with its repositories."""
 
     groups: dict[_Corpus, list[Row]]
     opened: dict[_Corpus, Repository]
@@ -90,7 +90,7 @@ class _Read(NamedTuple):
 
 
 def fits_of(path: Path, root: Path) -> list[tuple[Fit, Repository]]:
-    """Return every row of an annotation file with its verdict and the repository it is about, in file order."""
+    """Return every row of an annotation file with its verdict and its repository, in file order."""
     read = _read(path, root, ref=None, skips=Skips("error"))
     corpora = {row.number: corpus for corpus, group in read.groups.items() for row in group}
     ordered = sorted(read.fits, key=lambda fit: fit.row.number)
@@ -98,7 +98,7 @@ def fits_of(path: Path, root: Path) -> list[tuple[Fit, Repository]]:
 
 
 def _read(path: Path, root: Path, *, ref: str | None, skips: Skips) -> _Read:
-    """Return the rows with the repositories that they name, each row's lines looked for."""
+    """Return the rows with their repositories, each row's lines located."""
     if not root.is_dir():
         raise UsageError(f"root {str(root)!r} is not a folder: write root=FOLDER with the repository")
     rows = _with_default_repo(read_rows(path, skips=skips), root)
@@ -119,7 +119,7 @@ def _read(path: Path, root: Path, *, ref: str | None, skips: Skips) -> _Read:
 
 
 class _OldTexts:
-    """What rows pointed at, read from the commits that they were marked at."""
+    """The texts that rows were marked on, read from their commits."""
 
     def __init__(self, folder: Path, marked_at: Mapping[int, str | None], *, now: str | None) -> None:
         self._folder, self._marked_at, self._now = folder, marked_at, now
@@ -150,7 +150,7 @@ def _clone(folder: Path) -> Path:
 
 
 def _usable(path: Path, fits: Sequence[Fit], skips: Skips) -> list[Row]:
-    """Return the rows whose lines are there, as they are now; raise with all others, or count them."""
+    """Return the rows whose lines exist, at their current place; raise with all others, or count them."""
     problems = Problems(path, skips)
     for fit in fits:
         if not fit.usable:
@@ -163,7 +163,7 @@ def _usable(path: Path, fits: Sequence[Fit], skips: Skips) -> list[Row]:
 
 
 def _followed(fits: Sequence[Fit]) -> dict[str, Any]:
-    """Return how many rows met each fate, and those that somebody should look at."""
+    """Return the number of rows with each fate, and those to review."""
     followed = [fit for fit in fits if fit.place is not None]
     if not followed:
         return {}
@@ -186,13 +186,13 @@ def _hidden(repositories: Sequence[Repository], groups: Iterable[_Corpus]) -> tu
 
 
 def _with_default_repo(rows: Sequence[Row], root: Path) -> list[Row]:
-    """Give rows that name no repository the name of the folder."""
+    """Give rows without a repository the name of the folder."""
     name = root.resolve().name or "repository"
     return [row if row.value.repo else Row(row.number, row.value.model_copy(update={"repo": name})) for row in rows]
 
 
 def _check_masks(path: Path, groups: dict[_Corpus, list[Row]]) -> None:
-    """Raise where a repository would have to be indexed both with and without hidden text."""
+    """Raise if a repository would have to be indexed both with and without hidden text."""
     first: dict[str, tuple[_Corpus, int]] = {}
     problems = Problems(path)
     for corpus, group in groups.items():
@@ -204,7 +204,7 @@ def _check_masks(path: Path, groups: dict[_Corpus, list[Row]]) -> None:
 
 
 def _folders(root: Path, rows: Sequence[Row], path: Path) -> dict[str, Path]:
-    """Return where each repository is: below the root by name, or the root itself when there is only one."""
+    """Return the path of each repository: below the root by name, or the root itself if there is only one."""
     names = {row.value.repo for row in rows}
     found = {name: place for name in names if (place := _below(root, name))}
     if names == found.keys() == {root.resolve().name} and _is_the_repository(root, next(iter(found.values())), rows):
@@ -234,7 +234,7 @@ def _open(folder: Path, corpus: _Corpus, rows: Sequence[Row]) -> Repository:
     keep = {row.value.file for row in rows}
     if corpus.commit is None:
         walked = walk(folder, name=corpus.name, keep=keep)
-        # The walk does not enter a folder that it leaves out, so what is annotated in there is added here.
+        # The walk skips ignored folders, so annotated files inside them are added here.
         missed = {file for file in keep.difference(walked.paths) if _is_text(folder, file)}
         return dataclasses.replace(walked, paths=tuple(sorted({*walked.paths, *missed})))
     if not is_git(folder):
@@ -243,7 +243,7 @@ def _open(folder: Path, corpus: _Corpus, rows: Sequence[Row]) -> Repository:
 
 
 def _is_text(folder: Path, name: str) -> bool:
-    """Return whether there is such a file that can be read as text; no link on the way to it is followed."""
+    """Return whether there is such a file and it can be read as text; links are not followed anywhere on the path."""
     file = place_below(folder, name)
     if file is None or not file.is_file() or file.resolve() != folder.resolve() / file.relative_to(folder):
         return False

@@ -40,9 +40,9 @@ class Beir:
     language: str | None = None
     """The language of all documents, so that syntax-aware chunkers can parse them; else their `language` column."""
     problems: Policy = "skip"
-    """Whether a judgement of a query or document that is not there, or a row that is there twice, stops the loading.
+    """Whether a duplicate row, or a judgement of a missing query or document, stops the loading.
 
-    Published folders often judge documents that they do not hold, so that the default counts them.
+        Published folders often judge documents that they do not contain, so the default counts them.
     """
 
     def __post_init__(self) -> None:
@@ -136,7 +136,7 @@ def _texts(path: Path, skips: Skips) -> dict[str, str]:
 
 
 def _languages(corpus: Documents) -> dict[str, int]:
-    """Return language → documents; what no grammar is known for cannot be parsed."""
+    """Return language → documents; documents without a known grammar cannot be parsed."""
     known = Counter([corpus.language] * len(corpus.offsets) if corpus.language else corpus.languages.values())
     unknown = len(corpus.offsets) - sum(known.values())
     return {**dict(known.most_common()), **({"unknown": unknown} if unknown else {})}

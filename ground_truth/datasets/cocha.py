@@ -1,10 +1,10 @@
-"""Cocha of chonkie's MTCB: questions about code files, each with the passage that answers it.
+"""Cocha from chonkie's MTCB: questions about code files, each with the passage that answers it.
 
 Rows, as mtcb's evaluator reads them (src/mtcb/evaluators/cocha.py): ``corpus`` with ``text`` (or ``content``), and
-``questions`` with ``question`` and ``chunk-must-contain``. Its sources name no column of paths or languages: a row's
-``path`` (or file_path, file, filename, title) and ``language`` are used where they are there, and are not required;
-without either, ``language=`` says it for all. MTCB's own score asks whether a chunk contains the whole
-passage, so that a passage that is cut by a boundary scores 0 everywhere; here the passage has a place, in lines.
+``questions`` with ``question`` and ``chunk-must-contain``. Its sources name no column for paths or languages: a row's
+``path`` (or file_path, file, filename, title) and ``language`` are used if present, but not required; without either,
+``language=`` sets it for all. MTCB's own score asks whether a chunk contains the whole passage, so a passage that is
+cut by a boundary scores 0 everywhere; here the passage has a place, in lines.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from ground_truth.types import Annotation, Dataset, Query
 _READABLE = (".parquet", ".jsonl", ".json")
 _PATHS = ("path", "file_path", "file", "filename", "title")
 _MOST = 20
-"""A passage that stands in more places than this (a licence, an import) asks for nothing in particular."""
+"""A passage that occurs in more places than this (a licence, an import) is not specific."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cocha:
-    """A folder of MTCB's layout: corpus and questions, each a folder or a file (.parquet, .jsonl, .json)."""
+    """A folder with MTCB's layout: corpus and questions, each a folder or a file (.parquet, .jsonl, .json)."""
 
     version: ClassVar[str] = "1"
     needs: ClassVar[str] = "path= a folder with corpus/ and questions/ (or corpus.jsonl and questions.jsonl)"
 
     path: str
     language: str | None = None
-    """The language of all files; else their `language` column, else their names."""
+    """The language of all files; else from their `language` column, else from their names."""
     limit: int | None = None
     """At most this many questions, in file order."""
     problems: Policy = "error"
-    """Whether a question whose passage is nowhere, or that is there twice, stops the loading."""
+    """Whether a duplicate question, or one whose passage is not found, stops the loading."""
 
     def __post_init__(self) -> None:
         if self.limit is not None:
@@ -52,7 +52,7 @@ class Cocha:
             raise UsageError(f"language is {self.language!r}, which no grammar has")
 
     def load(self) -> Dataset:
-        """Return the dataset; a passage that stands in several places is answered by any of them."""
+        """Return the dataset; a passage that occurs in several places is answered by any of them."""
         home = Path(self.path).expanduser()
         skips = Skips(self.problems)
         corpus = self._corpus(_records(home, "corpus"), home.name, skips)
@@ -141,7 +141,7 @@ def _places(where: str, query: str, passage: str, corpus: Texts) -> list[Annotat
 
 
 def _occurrences(passage: str, text: str) -> list[tuple[int, int]]:
-    """Return the lines of each occurrence, the whitespace around the passage left out."""
+    """Return the lines of each occurrence, without the whitespace around the passage."""
     bare = passage.strip()
     lines: dict[tuple[int, int], None] = {}
     start = text.find(bare)
@@ -153,6 +153,6 @@ def _occurrences(passage: str, text: str) -> list[tuple[int, int]]:
 
 
 def _loosely(passage: str, texts: Mapping[str, str]) -> list[tuple[str, int, int]]:
-    """Return places that differ from the passage in indentation and blank lines only."""
+    """Return places that differ from the passage only in indentation and blank lines."""
     wanted = [line.strip() for line in passage.split("\n") if line.strip()]
     return [(path, *lines) for path, text in sorted(texts.items()) if (lines := find_lines(wanted, text))]

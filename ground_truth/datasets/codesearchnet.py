@@ -24,7 +24,7 @@ _COLUMNS = {"Language", "Query", "GitHubUrl", "Relevance"}
 
 
 class Place(NamedTuple):
-    """What a judgement is about."""
+    """The place a judgement is about."""
 
     repo: str
     commit: str
@@ -56,10 +56,10 @@ class CodeSearchNet:
     """The folder with clones or bare mirrors, named owner/name, owner__name or name."""
     language: Language = "Python"
     problems: Policy = "skip"
-    """`skip` uses the repositories that are there and counts the rest: few have all 2,258."""
+    """`skip` uses the repositories that are available and counts the rest: few users have all 2,258."""
 
     def load(self) -> Dataset:
-        """Return the judged queries of one language over all its repositories that are there."""
+        """Return the judged queries of one language over all its available repositories."""
         judged = [one for one in read_judgements(Path(self.path).expanduser()) if one.language == self.language]
         repositories: dict[str, Repository] = {}
         skips = Skips(self.problems)
@@ -147,7 +147,7 @@ def _parsed_rows(path: Path) -> Iterator[tuple[str, str, Place, float]]:
 
 
 def parse_url(url: str, *, where: str) -> Place:
-    """Return the place that a GitHub address with commit and lines names."""
+    """Return the place that a GitHub URL with commit and lines names."""
     match = _URL.match(url)
     if match is None:
         raise UsageError(f"{where}: {url[:200]!r} is no address of lines: …/blob/COMMIT/PATH#Lx-Ly was expected")

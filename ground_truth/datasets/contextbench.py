@@ -1,4 +1,4 @@
-"""ContextBench (arXiv 2602.05892): the issue asks, the context that experts marked answers, over files and lines."""
+"""ContextBench (arXiv 2602.05892): the issue asks; the files and lines marked by experts answer."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class Marked(NamedTuple):
     first: int
     last: int
     text: str | None = None
-    """What the published file says stands there."""
+    """The text of these lines according to the published file."""
 
     @property
     def path(self) -> str | None:
-        """The path below the repository's root, or None where the file lies outside it."""
+        """The path below the repository's root, or None if the file is outside it."""
         if match := _CONTAINER.match(self.file):
             return match["path"]
         return None if self.file.startswith("/") else self.file.removeprefix("./")
 
 
 class Instance(NamedTuple):
-    """One issue and the context that was marked for it."""
+    """One issue and the context marked for it."""
 
     id: str
     where: str
@@ -82,7 +82,7 @@ class ContextBench:
             positive(self, "limit")
 
     def load(self) -> Dataset:
-        """Return the dataset; every marked line is looked for in its file."""
+        """Return the dataset; every marked line is checked against its file."""
         rows = choose_rows(read_instances(self.path), self.repositories, limit=self.limit, path=self.path)
         repositories: dict[str, Repository] = {}
         queries: dict[str, Query] = {}
@@ -122,9 +122,9 @@ class ContextBench:
         return repository, list(notes)
 
     def _note(self, row: Instance, marked: Marked, repository: Repository, spans: Counter[str]) -> Annotation | None:
-        """Return one span as an annotation, or None where it is left out and counted."""
+        """Return one span as an annotation, or None if it is left out and counted."""
         if marked.path is None:
-            # A scratch file of the annotator's container is in no commit, so nothing could ever retrieve it.
+            # A scratch file of the annotator's container is in no commit, so it can never be retrieved.
             problem = RowProblemError(row.where, "file outside the repository", marked.file)
             if self.problems == "error":
                 Skips("error").note(problem)
@@ -166,7 +166,7 @@ def _instance(record: Record) -> Instance:
 
 
 def _repository(record: Record, marked: Iterable[Marked]) -> str:
-    """Return owner/name; rows of Multi-SWE-bench have the name alone, and their paths or ids the owner."""
+    """Return owner/name; rows of Multi-SWE-bench have only the name, with the owner in their paths or ids."""
     repo = record.text("repo")
     if "/" in repo:
         return repo

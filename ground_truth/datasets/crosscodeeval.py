@@ -34,9 +34,9 @@ class _Task(NamedTuple):
     prompt: str
     truth: str
     line: int
-    """Where the completion begins, from 0."""
+    """Line of the completion, from 0."""
     context: tuple[tuple[str, str], ...] | None
-    """(file name, text) of the published context; None where the file is one without."""
+    """(file name, text) of the published context; None if the file has no context."""
 
     @property
     def last(self) -> int:
@@ -46,17 +46,17 @@ class _Task(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossCodeEval:
-    """CrossCodeEval's tasks with the repositories of its raw data, or with its own cross-file context alone."""
+    """CrossCodeEval's tasks with the repositories of its raw data, or only with its own cross-file context."""
 
     version: ClassVar[str] = "2"
     needs: ClassVar[str] = "path= line_completion*.jsonl of a language; root= the raw repositories, if they are at hand"
 
     path: str
     root: str = ""
-    """The folder with one folder per repository, named as in the tasks. Without it, the corpus is the context that the
-    file itself has, and gold is what of it holds most of the completion's identifiers."""
+    """The folder with one folder per repository, named as in the tasks. Without it, the corpus is the context in the
+    file itself, and gold is the part of it that holds most of the completion's identifiers."""
     query_lines: int = 20
-    """The query is this many last lines of the prompt, as in the published retrieval set-up."""
+    """The query is the last lines of the prompt, this many, as in the published retrieval set-up."""
     repositories: str = "all"
     """`all`, or names separated by commas."""
     limit: int | None = None
@@ -68,7 +68,7 @@ class CrossCodeEval:
         positive(self, "query_lines", *(["limit"] if self.limit is not None else []))
 
     def load(self) -> Dataset:
-        """Return the dataset; each completion is looked for in the line that the task names, or in the context."""
+        """Return the dataset; each completion is located on the line that the task names, or in the context."""
         tasks = [_task(record) for record in read_records(Path(self.path).expanduser())]
         tasks = choose_rows(tasks, self.repositories, limit=self.limit, path=self.path)
         skips = Skips(self.problems)
@@ -97,7 +97,7 @@ class CrossCodeEval:
         )
 
     def _raw(self, tasks: Sequence[_Task], skips: Skips) -> tuple[list[_Task], list[Annotation], list[Folder]]:
-        """Return what fits the raw repositories: gold is the completed lines."""
+        """Return the tasks that fit the raw repositories: gold is the completed lines."""
         keep: dict[str, set[str]] = {}
         for task in tasks:
             keep.setdefault(task.repo, set()).add(task.path)
@@ -118,7 +118,7 @@ class CrossCodeEval:
         return list(good.values()), notes, [folder for name, folder in folders.items() if name in used]
 
     def _own_context(self, tasks: Sequence[_Task], skips: Skips) -> tuple[list[_Task], list[Annotation], list[Texts]]:
-        """Return each repository as the pieces that its tasks' contexts name."""
+        """Return each repository as the pieces in its tasks' contexts."""
         if tasks and all(task.context is None for task in tasks):
             raise UsageError(
                 f"{self.path} has no crossfile_context: give line_completion_rg1_bm25.jsonl or the like, or root= the "
@@ -153,7 +153,7 @@ def _check_once(task: _Task, good: dict[str, _Task]) -> None:
 
 
 def _check(task: _Task, repository: Folder | None) -> None:
-    """Raise unless the completion is in the line that the task names."""
+    """Raise unless the completion is on the line that the task names."""
     if repository is None:
         raise RowProblemError(task.where, "no folder of the repository", f"{task.repo}: unpack the raw data there")
     where = f"{task.repo}/{task.path}"
@@ -169,7 +169,10 @@ def _check(task: _Task, repository: Folder | None) -> None:
 
 
 def _answering(task: _Task) -> list[tuple[str, str]]:
-    """Return the pieces of context that hold most of the completion's identifiers, those new to the prompt first."""
+    """Return the pieces of context with most of the completion's identifiers.
+
+    Only identifiers that are new to the prompt count, if there are any.
+    """
     if not task.context:
         raise RowProblemError(task.where, "no cross-file context", f"{task.id} has none: give root= for this task")
     asked = identifiers(task.truth)
@@ -212,7 +215,7 @@ def _context(record: Record) -> tuple[tuple[str, str], ...] | None:
     return tuple(_piece(record.where, row) for row in rows or () if _piece(record.where, row)[1].strip())
 
 
-def _piece(where: str, row: Any) -> tuple[str, str]:  # noqa: ANN401 - a JSON value of any kind
+def _piece(where: str, row: Any) -> tuple[str, str]:  # noqa: ANN401 - any JSON value
     fields = row if isinstance(row, dict) else {}
     name, text = fields.get("filename"), fields.get("retrieved_chunk")
     if not isinstance(name, str) or not isinstance(text, str):

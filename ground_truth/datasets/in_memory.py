@@ -1,4 +1,4 @@
-"""A dataset that is at hand, as a loader."""
+"""A loader for a dataset that is already in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ground_truth.types import Dataset
 
 @dataclass(frozen=True, kw_only=True)
 class InMemory:
-    """Loads nothing; a table names it after its dataset."""
+    """Loads nothing; tables name it after its dataset."""
 
     version: ClassVar[str] = "1"
 

@@ -1,4 +1,4 @@
-"""The default dataset: packages that are installed anyway, each one a repository, with mined queries."""
+"""The default dataset: packages that are installed anyway, each as a repository with mined queries."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ DEFAULT_PACKAGES = (
 )
 _KINDS: tuple[CodeKind, ...] = ("docstrings", "comments")
 _LARGEST_FILE = 6_000
-"""Tokens; a longer file would be most of its repository."""
+"""Tokens; a longer file would make up most of its repository."""
 
 
 class _Sample(NamedTuple):
-    """Some files of a package, and what was mined from them."""
+    """Some files of a package, and the queries mined from them."""
 
     folder: Folder
     mined: Mined
     tokens: int
-    """Tokens that an index may show."""
+    """Visible tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +50,11 @@ class Installed:
     needs: ClassVar[str] = "nothing: the packages come with chunkbench"
 
     packages: str = DEFAULT_PACKAGES
-    """Import names, separated by commas; of a large package, one part such as numpy.lib."""
+    """Import names, separated by commas; for a large package, a part such as numpy.lib."""
     queries: int = 12
-    """From each package, half of them docstrings and half comments; a package that has fewer is left out."""
+    """Per package, half from docstrings and half from comments; a package with fewer is left out."""
     tokens: int = 21_000
-    """Visible text of each package: files are taken in path order, from a place that the seed decides, up to this."""
+    """Visible text per package: files are taken in path order, from a start chosen by the seed, up to this."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -104,7 +104,7 @@ def _facts(sample: _Sample) -> dict[str, Any]:
 
 
 def _sample(whole: Folder, how: Installed) -> _Sample:
-    """Return neighbouring files that together have the text and the queries that are asked for."""
+    """Return neighbouring files that together have the requested text and queries."""
     chosen: list[str] = []
     tokens = 0
     sample = _mined(whole, chosen, tokens, how)
@@ -125,14 +125,14 @@ def _is_balanced(mined: Mined, queries: int) -> bool:
 
 
 def _neighbours(whole: Folder, seed: int) -> Iterator[tuple[str, int]]:
-    """Yield files and their visible tokens in path order, from a place that the seed decides, round to it again."""
+    """Yield files and their visible tokens in path order, starting where the seed decides and wrapping around."""
     start = int.from_bytes(hashlib.sha256(f"{seed}\0{whole.name}".encode()).digest()[:8]) % max(len(whole.paths), 1)
     for path in (*whole.paths[start:], *whole.paths[:start]):
         if is_test_file(path):
             continue
         source = whole.read(path)
         data = source.data if source else b""
-        # A token has at least one byte and seldom more than eight: most files that are too long need no counting.
+        # A token has at least one byte and rarely more than eight: most files that are too long need no counting.
         if not data.strip() or len(data) > 8 * _LARGEST_FILE:
             continue
         starts = ruler(data, "tokens").starts
@@ -151,7 +151,7 @@ def _mined(whole: Folder, chosen: list[str], tokens: int, how: Installed) -> _Sa
 
 
 def _folder(name: str) -> Folder:
-    """Return the package's Python files, found without importing it."""
+    """Return the package's Python files, located without importing it."""
     top, *inner = name.split(".")
     spec = importlib.util.find_spec(top) if top.isidentifier() else None
     places = list(spec.submodule_search_locations or ()) if spec else []
@@ -165,7 +165,7 @@ def _folder(name: str) -> Folder:
 
 
 def _version(name: str) -> str:
-    """Return the version of the distribution that the package belongs to."""
+    """Return the version of the package's distribution."""
     top = name.partition(".")[0]
     try:
         return version(top)
@@ -177,6 +177,6 @@ def _version(name: str) -> str:
 
 
 def _holds(info: Path, package: str) -> bool:
-    """Return whether the distribution's list of files has the package; asking the library takes half a second."""
+    """Return whether the distribution's file list has the package; asking importlib takes half a second."""
     record = info / "RECORD"
     return record.is_file() and f"\n{package}/__init__.py," in "\n" + record.read_text("utf-8")

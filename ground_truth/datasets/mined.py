@@ -1,4 +1,4 @@
-"""Repositories that have no labels: queries are mined from them as they are loaded."""
+"""Unlabelled repositories: queries are mined from them as they are loaded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ground_truth.types import Dataset
 
 
 class _Part(NamedTuple):
-    """What one repository gives."""
+    """The files and queries of one repository."""
 
     name: str
     place: Path
@@ -41,18 +41,18 @@ class MinedRepository:
     ref: str | None = None
     """A branch, tag or commit, read without a checkout; None reads the folder as it is, or HEAD of a bare ``*.git``."""
     kind: Literal["code", "docstrings", "comments", "commits"] = "code"
-    """`code`: docstrings and comments in equal parts; the text that asks is hidden from the index."""
+    """`code`: docstrings and comments in equal parts; the text a query was made from is hidden from the index."""
     queries: int = 200
-    """At most this many from each repository."""
+    """At most this many per repository."""
     seed: int = 0
     max_files: int = 5
-    """Commits that change more source files than this make no query."""
+    """Commits that change more source files than this yield no query."""
 
     def __post_init__(self) -> None:
         positive(self, "queries", "max_files")
 
     def load(self) -> Dataset:
-        """Return the dataset, with what was kept and dropped in its details; repositories without queries are named."""
+        """Return the dataset; its details count what was kept and dropped, and name repositories without queries."""
         places = self._places()
         names = _names(places)
         parts = [self._part(place, name) for place, name in zip(places, names, strict=True)]
@@ -71,11 +71,11 @@ class MinedRepository:
         )
 
     def has_more_history(self) -> bool:
-        """Say whether every repository has commits, and no query is mined from them yet."""
+        """Return whether every repository has commits, and no query is mined from them yet."""
         return self.kind != "commits" and all(map(_has_history, self._places()))
 
     def _places(self) -> list[Path]:
-        """Return the repositories: the folder itself, those named with ; between, or the clones inside a folder."""
+        """Return the repositories: the folder itself, those listed with ; between, or the clones inside a folder."""
         whole = Path(self.root).expanduser()
         named = [whole] if whole.exists() else [Path(part).expanduser() for part in self.root.split(";") if part]
         for place in named:
@@ -90,7 +90,7 @@ class MinedRepository:
         return _Part(name, place, commit, mined, repositories)
 
     def _commit(self, place: Path) -> str | None:
-        """Return the commit that is read, or None for a folder as it is."""
+        """Return the commit to read, or None for a folder as it is."""
         if self.ref is not None and not is_git(place):
             raise UsageError(f"{place} is not a git clone: leave ref= out to read the folder as it is")
         ref = self.ref or ("HEAD" if is_named_bare(place) else None)
@@ -121,17 +121,17 @@ class MinedRepository:
 
 
 def _has_history(place: Path) -> bool:
-    """Say whether a folder is a clone with more than one commit that can be read."""
+    """Return whether a folder is a clone with more than one readable commit."""
     if not (place / ".git").exists() and not is_named_bare(place):
         return False
     try:
         return len(revisions(place, resolve_ref(place, "HEAD"))) > 1
-    except UsageError:  # no commit yet, or objects that are not there
+    except UsageError:  # no commit yet, or missing objects
         return False
 
 
 def _clones(place: Path) -> list[Path]:
-    """Return the clones inside a folder that is none itself; nothing where it holds fewer than two."""
+    """Return the clones inside a folder that is not one itself; nothing if there are fewer than two."""
     if is_git(place):
         return []
     found = sorted(entry for entry in place.iterdir() if entry.is_dir() and (entry / ".git").exists())
@@ -139,7 +139,7 @@ def _clones(place: Path) -> list[Path]:
 
 
 def _names(places: Sequence[Path]) -> list[str]:
-    """Return a name for each repository: its folder's, with its parent's where two are the same."""
+    """Return a name for each repository: its folder's, with its parent's if two are the same."""
     short = [place.resolve().name.removesuffix(".git") or "repository" for place in places]
     counts = Counter(short)
     names = [

@@ -3,7 +3,7 @@
 Rows, as published (v1.1: tianyang/repobench_python_v1.1, repobench_java_v1.1): ``repo_name, file_path, context:
 [{identifier, path, snippet}], import_statement, cropped_code, next_line, gold_snippet_index``. The first release
 (tianyang/repobench-r) has plain texts in ``context``, ``code`` for cropped_code and ``golden_snippet_index``. Both
-load; the pickles of the first release do not, because reading one runs what is in it.
+load, except for the pickles of the first release, because unpickling executes code.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ground_truth.texts import Texts
 from ground_truth.types import Annotation, Dataset, Query
 
 SIMILAR = 0.7
-"""Users of the benchmark call a text relevant from this token Jaccard on."""
+"""Users of the benchmark call a text relevant from this token Jaccard similarity on."""
 Language = Literal["python", "java"]
 
 
@@ -45,21 +45,21 @@ class _Task(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RepoBench:
-    """RepoBench-R's rows; candidates are the corpus, or, with ``root``, the repositories that they were cut from."""
+    """RepoBench-R's rows; the corpus is the candidates or, with ``root``, the repositories they were cut from."""
 
     version: ClassVar[str] = "1"
     needs: ClassVar[str] = "path= its .jsonl, .json or .parquet; root= (optional) a folder with its repositories"
 
     path: str
     root: str = ""
-    """A folder with the repositories, named owner/name or owner__name; each gold snippet is then placed in its file."""
+    """A folder with the repositories, named owner/name or owner__name; each gold snippet is then found in its file."""
     language: Language = "python"
     gold: Literal["place", "jaccard"] = "place"
-    """`place`: the gold snippet itself; `jaccard`: also candidates whose tokens are as much as 0.7 the same."""
+    """`place`: the gold snippet itself; `jaccard`: also candidates with a token similarity of at least 0.7."""
     pool: Literal["row", "repository"] = "row"
     """What a query searches: its own candidates, as published, or those of all rows of its repository."""
     query_lines: int = 3
-    """The query is this many last lines of the code, as in the published retrieval baselines."""
+    """The query is the last lines of the code, this many, as in the published retrieval baselines."""
     repositories: str = "all"
     """`all`, or names separated by commas."""
     limit: int | None = None
@@ -125,7 +125,7 @@ class RepoBench:
         return found
 
     def _placed(self, tasks: Sequence[_Task], skips: Skips) -> _Found:
-        """Return the repositories themselves; gold is where a snippet stands, or what is most like it."""
+        """Return the repositories themselves; gold is where a snippet is, or the most similar place."""
         found = _Found({}, [], [], Counter())
         root = Path(self.root).expanduser()
         for task in tasks:
@@ -170,7 +170,7 @@ class _Found(NamedTuple):
     places: Counter[str]
 
 
-def _candidate(where: str, value: Any) -> tuple[str, str]:  # noqa: ANN401 - a JSON value of any kind
+def _candidate(where: str, value: Any) -> tuple[str, str]:  # noqa: ANN401 - any JSON value
     if isinstance(value, str):
         return "", value
     if isinstance(value, dict) and isinstance(value.get("snippet"), str):
@@ -188,7 +188,7 @@ def _gold_snippet(task: _Task) -> tuple[str, str]:
 
 
 def _path(path: str, number: int, language: Language) -> str:
-    """Return a name for a candidate; a file may have given several."""
+    """Return a name for a candidate; a file may have several."""
     return f"{number}/{path}" if path else f"{number}.{'py' if language == 'python' else 'java'}"
 
 

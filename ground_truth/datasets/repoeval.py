@@ -39,11 +39,11 @@ class _Task(NamedTuple):
     context: int
     """First line of the prompt, from 0."""
     line: int
-    """First line to be completed, from 0."""
+    """First line to complete, from 0."""
 
     @property
     def body(self) -> LineRange:
-        """The lines to be completed, from 1."""
+        """The lines to complete, from 1."""
         count = len(self.truth.removesuffix("\n").split("\n"))
         return LineRange(self.line + 1, self.line + count)
 
@@ -64,11 +64,11 @@ class RepoEval:
     repositories: str = "8"
     """8, 6 (without trlx and betty, as code-chunk and CodeRAG-Bench), or names separated by commas."""
     newlines: Newlines = "keep"
-    """`crlf` ends lines with CR LF; `code-chunk` does so in all but patchcore, as its stored vectors were made."""
+    """`crlf` ends lines with CR LF; `code-chunk` does so in all but patchcore, matching its stored vectors."""
     mask: Literal["none", "query"] = "none"
-    """`query` hides the lines that a query was taken from, except lines that are gold."""
+    """`query` hides the lines that a query was taken from, except gold lines."""
     problems: Policy = "error"
-    """Whether a task whose file or lines are not there stops the loading."""
+    """Whether a task whose file or lines do not exist stops the loading."""
 
     def __post_init__(self) -> None:
         if self.mask == "query" and self.gold == "prompt":
@@ -152,7 +152,7 @@ def _task_file(home: Path, level: str) -> Path:
     found = sorted(path for folder in folders for path in folder.rglob(f"{level}_level_completion*.jsonl"))
     if not found:
         raise UsageError(f"{home} has no {level}_level_completion*.jsonl: give the folder of RepoEval's datasets")
-    # Contexts of several lengths are published; 2k is what all published retrieval protocols use.
+    # Contexts of several lengths are published; all published retrieval protocols use 2k.
     return next((path for path in found if "2k_context_codex" in path.name), found[0])
 
 
@@ -199,7 +199,7 @@ def _choose(text: str, names: Sequence[str]) -> list[str]:
 
 
 def _repositories(home: Path, level: str) -> Path:
-    """Return the folder of a level's repositories, unpacking their archive where only that is there."""
+    """Return the folder of a level's repositories, unpacking their archive if only that exists."""
     home = home.parent if home.is_file() else home
     name = "function_level" if level == "function" else "line_and_api_level"
     for place in (home / "repositories" / name, home / name):
@@ -217,7 +217,7 @@ def _repositories(home: Path, level: str) -> Path:
 
 
 def _folder(root: Path, name: str) -> Folder | None:
-    """Return every Python file of a repository, as the published protocols index them; None where it is not there."""
+    """Return every Python file of a repository, as the published protocols index them; None if it is not there."""
     base = folder_below(root, name)
     if base is None:
         return None
@@ -229,7 +229,7 @@ def _folder(root: Path, name: str) -> Folder | None:
 def _usable(
     tasks: Sequence[_Task], folders: Mapping[str, Folder], *, root: Path, skips: Skips, exact: bool
 ) -> list[_Task]:
-    """Return the tasks whose lines to be completed are those of their file."""
+    """Return the tasks whose lines to complete match their file."""
     found = []
     for task in tasks:
         with skips.row():
@@ -242,7 +242,7 @@ def _usable(
 
 
 def _check(task: _Task, folder: Folder, *, exact: bool) -> None:
-    """Raise unless the lines to be completed are those of the file; indentation counts only in whole functions."""
+    """Raise unless the lines to complete match the file; indentation counts only in whole functions."""
     source = folder.read(task.path)
     if source is None:
         found = f"{task.repo}/{task.path} is not there: use the archive of the same release"
@@ -278,7 +278,7 @@ def _question(task: _Task, functions: Sequence[Function], gold: Gold) -> _Questi
 
 
 def _own_lines(questions: Sequence[_Question]) -> dict[tuple[str, str], list[int]]:
-    """Return for each file the lines that are some query's own and no task's gold; docstrings are hidden anyway."""
+    """Return for each file the lines that belong to some query and to no task's gold; docstrings are hidden anyway."""
     own: dict[tuple[str, str], set[int]] = {}
     gold: dict[tuple[str, str], set[int]] = {}
     for one in questions:

@@ -23,13 +23,13 @@ from ground_truth.selection import choose_rows
 from ground_truth.types import Annotation, Dataset, Query
 
 CATEGORIES = ("semantic", "architecture", "symbol")
-# What its indexer left out when the published figures were made.
+# What its indexer ignored for the published figures.
 _NOT_INDEXED = (".cc", ".inc", ".bats", ".rake", ".pyx", ".pxd", ".zsh", ".pl")
 _NOT_ENTERED = {"dist", "build"}
 
 
 class Target(NamedTuple):
-    """A file, or lines of it, that answers; paths of the published annotations may lack their first folders."""
+    """A file, or lines of it, that answers; paths of the published annotations may lack their leading folders."""
 
     path: str
     lines: tuple[int, int] | None
@@ -48,7 +48,7 @@ class Question(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a repository's files are: a folder or clone, the pinned commit, and the part of it that is indexed."""
+    """Where a repository's files are: a folder or clone, the pinned commit, and the indexed part."""
 
     folder: Path
     revision: str
@@ -66,7 +66,7 @@ class Semble:
     repos: str = ""
     """The folder with one checkout or clone per repository; the default is `repositories` (or its archive) in path."""
     corpus: Literal["all", "semble"] = "all"
-    """`semble` leaves out what its own indexer did when its figures were published: some extensions, dist, build."""
+    """`semble` leaves out what its own indexer ignored for the published figures: some extensions, dist, build."""
     secondary: Literal["same", "lower", "none"] = "same"
     """Grade of secondary targets: that of primary ones, as semble scores; half of it; or left out."""
     repositories: str = "all"
@@ -74,7 +74,7 @@ class Semble:
     limit: int | None = None
     """At most this many questions per repository, in file order."""
     problems: Policy = "error"
-    """Whether a question whose repository or target is not there stops the loading."""
+    """Whether a question whose repository or target is missing stops the loading."""
 
     def __post_init__(self) -> None:
         if self.limit is not None:
@@ -117,7 +117,7 @@ class Semble:
         )
 
     def _places(self, home: Path, names: Sequence[str]) -> dict[str, _Place]:
-        """Return where each repository is, of those that are there."""
+        """Return the path of each available repository."""
         root = Path(self.repos).expanduser() if self.repos else _repositories(home)
         listed = {record.text("name"): record for record in _repository_list(home)}
         found = {}
@@ -176,7 +176,7 @@ class Semble:
 
 
 def read_questions(home: Path) -> Iterator[Question]:
-    """Yield the questions of queries.jsonl, or of annotations/REPOSITORY.json, as semble's repository has them."""
+    """Yield the questions of queries.jsonl, or of annotations/REPOSITORY.json, as in semble's repository."""
     if (home / "queries.jsonl").is_file():
         for record in read_records(home / "queries.jsonl"):
             yield _question(record, record.text("repo"), record.text("query_id"))
@@ -240,7 +240,7 @@ def _grouped(rows: Sequence[Question]) -> dict[str, list[Question]]:
 
 
 def _resolved(row: Question, path: str, folder: Folder | GitSnapshot) -> str:
-    """Return the one file that the target's path names, whole or by its end."""
+    """Return the one file named by the target's path, in full or by its end."""
     if folder.read(path) is not None:
         return path
     paths = folder.paths if isinstance(folder, Folder) else [blob.path for blob in folder.blobs]

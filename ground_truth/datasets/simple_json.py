@@ -39,7 +39,7 @@ class _Set(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class SimpleJson:
-    """A small JSON set with the folder it asks about; ``relevant`` names files, or lines as ``path:10-20``."""
+    """A small JSON set with its folder; ``relevant`` names files, or lines as ``path:10-20``."""
 
     version: ClassVar[str] = "2"
     needs: ClassVar[str] = "path= the .json file, root= the folder of the repository"

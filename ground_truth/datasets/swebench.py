@@ -1,4 +1,4 @@
-"""SWE-bench (Lite, Verified, full): the issue asks, the lines that the gold patch changes answer."""
+"""SWE-bench (Lite, Verified, full): the issue is the query, the lines changed by the gold patch are the answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Instance(NamedTuple):
 
     @property
     def gold(self) -> list[FilePatch]:
-        """The changed source files that are not tests and that exist before the change; some may be generated."""
+        """The changed source files that are not tests and exist before the change; some may be generated."""
         return [patch for patch in self.patches if not _no_gold(patch)]
 
 
@@ -110,7 +110,7 @@ class SweBench:
         return open_commit(root, instance.repo, instance.commit, where=where, keep=keep, problems=self.problems)
 
     def _annotations(self, instance: Instance, snapshot: GitSnapshot, not_gold: Counter[str]) -> list[Annotation]:
-        """Return the gold of an instance; generated files are counted instead, since their source is gold."""
+        """Return the gold of an instance; generated files are only counted, since their source is gold."""
         notes: list[Annotation] = []
         paths = {blob.path for blob in snapshot.blobs}
         for patch in instance.gold:
@@ -133,7 +133,7 @@ class SweBench:
 
 
 def _no_gold(patch: FilePatch) -> str:
-    """Return why a changed file is not gold, as far as its path tells, or nothing."""
+    """Return why a changed file is not gold, as far as its path shows, or nothing."""
     path = patch.old_path
     if path is None:
         return "new file"

@@ -1,1 +1,1 @@
-"""Queries made from a repository that has no labels."""
+"""Queries mined from a repository without labels."""

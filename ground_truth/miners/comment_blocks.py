@@ -1,4 +1,4 @@
-"""Comments inside bodies, and the statements that each of them introduces, in every language with comments."""
+"""Comments inside bodies, and the statements that each introduces, in every language with comments."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _BODIES = {
     "swift": re.compile("function_body|lambda_literal|computed_\\w+|willset_didset_block"),
     "scala": re.compile("function_definition|lambda_expression|block|indented_block|case_block|case_clause"),
 }
-"""Languages whose bodies the usual names of function nodes do not find."""
+"""Languages whose bodies the usual names of function nodes do not match."""
 _TYPE_BODY = re.compile(
     "class_body|template_body|field_declaration_list|declaration_list|enum_(?:class_)?body|interface_body|object_body"
     "|protocol_body|class_parameters|primary_constructor|companion_object|namespace_definition|class|module|class_specifier"
     "|struct_specifier|ContainerDecl"
 )
-"""Around a member of a type: nearer to a comment than a function, they tell that it stands outside of one."""
+"""Nodes around a member of a type: if one is nearer to a comment than a function, the comment is outside of one."""
 _EXPRESSIONS = frozenset(
     "argument_list arguments list array dictionary tuple set object parameters formal_parameters value_arguments"
     " table_constructor array_literal dictionary_literal initializer_list array_expression array_creation_expression"
@@ -70,12 +70,12 @@ _END = re.compile(r"[ \t]*(?:\*+/|\*+\)|-+\}|--+>|\]=*\]|\|#)[ \t]*$")
 
 
 class Comment(NamedTuple):
-    """A comment with its lines to itself; line comments that follow each other at one depth are one."""
+    """A comment with its lines to itself; consecutive line comments at one depth are one."""
 
     start_byte: int
     end_byte: int
     text: str
-    """Without marks and indentation, a line feed between its lines."""
+    """Without marks and indentation, with a line feed between its lines."""
 
 
 class Lines(NamedTuple):
@@ -94,7 +94,7 @@ class Commented(NamedTuple):
 
 
 def commented_blocks(data: bytes, language: str) -> Iterator[Commented]:
-    """Yield each comment that has its lines to itself, in document order; broken code gives what parses."""
+    """Yield each comment that has its lines to itself, in document order; for broken code, the parts that parse."""
     tree = last_tree(language, data) if has_comments(language) else None
     if tree is None:
         return
@@ -121,7 +121,7 @@ def own_line_comments(root: Node, data: bytes, language: str) -> Iterator[Node]:
 
 
 def has_comments(language: str | None) -> bool:
-    """Return whether the language's grammar knows comments."""
+    """Return whether the language's grammar has comments."""
     return language in known_languages() and _query(language or "") is not None
 
 
@@ -146,14 +146,14 @@ def _named_kinds(language: Language) -> Iterator[str]:
 
 @functools.cache
 def _body_kinds(language: str) -> re.Pattern[str] | None:
-    """Return what a body's ancestors are called, or None where the grammar has nothing like a function."""
+    """Return the node types around a body, or None if the grammar has nothing like a function."""
     if language in _BODIES:
         return _BODIES[language]
     return _FUNCTION if any(map(_FUNCTION.fullmatch, _named_kinds(grammar(language)))) else None
 
 
 def _groups(nodes: Iterable[Node], data: bytes) -> Iterator[list[Node]]:
-    """Yield the comments, line comments that follow each other joined."""
+    """Yield the comments, with consecutive line comments joined."""
     group: list[Node] = []
     for node in nodes:
         is_block = data.startswith(_BLOCK_MARKS, node.start_byte)
@@ -177,7 +177,7 @@ def last_row(node: Node) -> int:
 
 
 def last_code_row(node: Node, data: bytes, language: str) -> int:
-    """Return the last row of a node's code: without the comments below it that its grammar counts as its own."""
+    """Return the last row of a node's code, without trailing comments that its grammar includes."""
     end = code_end(node, _comment_kinds(language))
     return node.start_point.row + data.count(b"\n", node.start_byte, end)
 
@@ -206,7 +206,7 @@ def _introduced(group: list[Node], root: Node, data: bytes, language: str) -> tu
     end = last_code_row(first, data, language)
     node = first.next_sibling
     only_declares = _declares(first, data)
-    # A block that has but declared its variables goes on below the empty line.
+    # A block that has only declared its variables continues after the empty line.
     while node is not None and node.start_point.row <= end + 1 + only_declares:
         if node.start_point.row > end and (not node.is_named or _COMMENT.fullmatch(node.type)):
             break
@@ -222,7 +222,7 @@ def _declares(node: Node, data: bytes) -> bool:
 
 
 def _not_in_body(comment: Node, data: bytes, language: str) -> str:
-    """Return why a comment does not stand in the body of a function, or nothing."""
+    """Return why a comment is not in the body of a function, or nothing."""
     kinds = _body_kinds(language)
     node = comment.parent
     found = kinds is None and node is not None and node.parent is not None
@@ -239,7 +239,7 @@ def _not_in_body(comment: Node, data: bytes, language: str) -> str:
 
 
 def _is_test(node: Node, data: bytes) -> bool:
-    """Return whether a node is a test among the code that it tests, as Zig and Rust have them."""
+    """Return whether a node is a test inside the code that it tests, as in Zig and Rust."""
     if node.type == "mod_item":
         name = node.child_by_field_name("name")
         return name is not None and data[name.start_byte : name.end_byte] in (b"test", b"tests")
@@ -274,7 +274,7 @@ def _is_definition(node: Node, data: bytes, language: str) -> bool:
 
 
 def _called(node: Node, data: bytes) -> bytes:
-    """Return the name that a call of Elixir begins with."""
+    """Return the name at the start of an Elixir call."""
     if node.type != "call" or not node.children:
         return b""
     return data[node.children[0].start_byte : node.children[0].end_byte]

@@ -1,4 +1,4 @@
-"""What a comment says: a description of the code below it, or one of the many other things that comments hold."""
+"""What a comment says: a description of the code below it, or one of the many other things that comments contain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CODE = (
     r"|this\.|@)\b\s*[\w.'\"$(\[]+[^ a-z]*$"
 )
 _SYMBOLS = r"==|!=|&&|\|\||=>|->|::|</?\w+>|\w\[\w+\]|\$\w"
-# Each is looked for in the whole comment, in this order.
+# Each is searched for in the whole comment, in this order.
 _NO_DESCRIPTIONS = (
     ("to do or fix me", r"\b(?:TODO|FIXME|XXX+|HACK|BUG|WIP|TBD|KLUDGE)\b|^(?:todo|fixme|hack|note to self)\b|\?\?\?"),
     ("directive", rf"(?i)^(?:{_DIRECTIVES})"),
@@ -64,9 +64,9 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"\w+[.:;!]\s|\w+ \w+!\s|\w+ \w+n't\b|\S+(?: \S+){0,2} (?:-+|[–—]) ")
-"""A word or two that are a sentence of their own, a few before a dash, or what something is not."""
+"""A sentence of one or two words, a few words before a dash, or a statement of what something is not."""
 _PREDICATES = frozenset("is are was were has requires needs contains depends means returns expects happens".split())
-"""Third words that make a subject of the two before them: "queue validation requires …"."""
+"""Third words that make the two before them a subject: "queue validation requires …"."""
 _CLAUSE_VERBS = frozenset("ensure verify check assert confirm validate make see test determine".split())
 _CONDITION = re.compile(
     r"^(?:if|when|whenever|unless|once|for (?:each|every|all)|in case)\b[^,]{12,}?,\s+", re.IGNORECASE
@@ -109,13 +109,13 @@ def _vague(query: str) -> str:
 
 
 def describes(query: str) -> bool:
-    """Return whether a sentence begins with what is done: a verb, after a condition or "we" where there is one."""
+    """Return whether a sentence begins with an action: a verb, possibly after a condition or "we"."""
     consequence = _CONDITION.sub("", query, count=1)
     rest = _SUBJECT.sub("", consequence, count=1)
     if _HEADING.match(rest):
         return False
     words = [word.rstrip(".,;:").lower() for word in rest.split()[:3]]
-    # After a condition, "it" is what the condition speaks of.
+    # After a condition, "it" refers to the condition's subject.
     if len(words) < 2 or (words[1] in POINTERS and consequence == query):
         return False
     verb = words[0].removeprefix("re-")
@@ -134,7 +134,7 @@ def describes(query: str) -> bool:
 
 
 def _third_person(verb: str) -> str:
-    """Return the command of "copies", "pushes" or "adds"."""
+    """Return the imperative of "copies", "pushes" or "adds"."""
     if verb.endswith("ies"):
         return verb[:-3] + "y"
     return verb[:-2] if verb.endswith(("shes", "ches", "sses", "xes", "zzes")) else verb.removesuffix("s")

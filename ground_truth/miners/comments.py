@@ -28,14 +28,14 @@ class _Description(NamedTuple):
 def mine_comments(repository: Repository, *, limit: int | None = None, seed: int = 0) -> Mined:
     """Return at most ``limit`` queries of a repository, chosen by the seed alone, in file order.
 
-    Hidden are all comments that describe the statements below them, not only those that became queries: no chunk has an
-    advantage, and what is hidden depends on neither the seed nor the cap.
+    All comments that describe the statements below them are hidden, not only those that became queries: no chunk has an
+    advantage, and what is hidden depends on neither the seed nor the limit.
     """
     return harvest_files(repository, {"comments": comments_of})["comments"].mined(limit=limit, seed=seed)
 
 
 def comments_of(source: SourceFile) -> FileFinds:
-    """Return what the comments of a file could ask."""
+    """Return the possible queries from a file's comments."""
     hidden = [(span.start_byte, span.end_byte) for span in hidden_comments(source)]
     lines = source.data.split(b"\n")
     return FileFinds(hidden, [_found(lines, each) for each in _descriptions(source)])
@@ -50,7 +50,7 @@ def hidden_comments(source: SourceFile) -> tuple[HiddenSpan, ...]:
 
 @functools.lru_cache(maxsize=512)
 def _descriptions(source: SourceFile) -> tuple[_Description, ...]:
-    """Return the comments of a file with what each introduces; kept, since what a dataset mines it hides next."""
+    """Return the comments of a file with what each introduces; cached, since mined comments are hidden next."""
     blocks = commented_blocks(source.data, source.language) if source.language else ()
     asked = ((found, comment_query(found.comment.text)) for found in blocks)
     return tuple(_Description(found, query, no_description(found.comment.text, query)) for found, query in asked)

@@ -1,4 +1,4 @@
-"""Queries from history: a commit's message asks, the lines it changed answer, at the commit before it."""
+"""Queries from history: a commit's message asks, the lines it changed answer, at the parent commit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FORMATTING = re.compile(
     re.IGNORECASE,
 )
 _TRAILER = re.compile(r"^[A-Z][A-Za-z-]+(-by|-off-by|-id|-on): .*$|^(https?://\S+|git-svn-id:.*)$", re.MULTILINE)
-# What a squash lists, and the headings, tables, check lists and hints of a template.
+# The commit list of a squash, and the headings, tables, check lists and hints of a template.
 _LISTED = re.compile(r"\s*(?:[*-] |commit [0-9a-f]{7,}|[0-9a-f]{7,40} |#+ |\||>|<!--|-->)|\s*-{3,}\s*$")
 _TYPE = re.compile(r"^\[?(?:feat(?:ure)?|fix|perf|refactor)(?:\([^)]*\))?(?:\]:?|!?:)\s+", re.IGNORECASE)
 _NAMES_ELSEWHERE = re.compile(
@@ -59,7 +59,7 @@ _REFERENCE = re.compile(
 
 
 def _query(commit: Commit) -> str:
-    """Return the message without trailers, issue numbers and what a squash repeats, up to a readable length."""
+    """Return the message without trailers, issue numbers and repetitions of a squash, up to a readable length."""
     subject = _TYPE.sub("", _REFERENCE.sub("", commit.subject).strip())
     message = _TRAILER.sub("", commit.body.replace("\r", "")).strip()
     body = next(filter(None, (_prose(part, subject) for part in message.split("\n\n"))), "")
@@ -67,7 +67,7 @@ def _query(commit: Commit) -> str:
 
 
 def _prose(paragraph: str, subject: str) -> str:
-    """Return a paragraph without the lists of a squash or a template, and without the subject once more."""
+    """Return a paragraph without the lists of a squash or a template, and without a repeated subject."""
     lines = [line for line in paragraph.split("\n") if not _LISTED.match(line)]
     text = " ".join(_REFERENCE.sub("", " ".join(lines)).split())
     return "" if normalised(text) in ("", normalised(subject)) else text
@@ -79,7 +79,7 @@ def mine_commits(
     """Return at most ``limit`` queries from the history of a clone, chosen by the seed alone.
 
     Each query searches the parent of its commit, whose hash is in ``commits``. Commits are drawn in an order that the
-    seed gives and looked into until the cap is reached; the rest is counted as such.
+    seed gives and examined until the limit is reached; the rest is counted as such.
     """
     if not is_git(clone):
         raise UsageError(f"{clone} is not a git clone: commits are mined from history; choose another --kind")
@@ -118,7 +118,7 @@ def mine_commits(
 
 
 def _history(clone: Path, revision: str) -> list[Commit]:
-    """Return the commits that the revision reaches; a parent beyond the end of a shallow clone is none."""
+    """Return the commits reachable from the revision; a parent beyond the end of a shallow clone does not count."""
     names = revisions(clone, resolve_ref(clone, revision))
     known = set(names)
     return [
@@ -128,7 +128,7 @@ def _history(clone: Path, revision: str) -> list[Commit]:
 
 
 def _message_reason(commit: Commit) -> str:
-    """Return why a commit makes no query, as far as its message tells, or nothing."""
+    """Return why a commit yields no query, as far as its message shows, or nothing."""
     if len(commit.parents) != 1:
         return "merge" if commit.parents else "first commit"
     if _BOT.search(commit.author):
@@ -145,13 +145,13 @@ def _message_reason(commit: Commit) -> str:
 
 
 def _patches(clone: Path, commit: Commit) -> list[FilePatch] | None:
-    """Return the commit's changes other than of whitespace; None where there are more than is read."""
+    """Return the commit's non-whitespace changes; None if they exceed the size limit."""
     patch = changes(clone, commit.parents[0], commit.id)
     return None if patch is None else parse_patch(patch, where=f"{clone} commit {commit.id[:12]}")
 
 
 def _without_generated(clone: Path, commit: Commit, patches: list[FilePatch]) -> list[FilePatch]:
-    """Return the gold of a commit without files that a program wrote: where their source changed, that is left."""
+    """Return the gold of a commit without generated files: if their source changed, that is what remains."""
     gold = {patch.old_path: patch for patch in _gold_files(patches)}
     blobs = {blob.path: blob.object_id for blob in list_tree(clone, commit.parents[0])}
     known = [path for path in gold if path in blobs]
@@ -160,7 +160,7 @@ def _without_generated(clone: Path, commit: Commit, patches: list[FilePatch]) ->
 
 
 def _may_be_gold(patch: FilePatch) -> bool:
-    """Return whether a change is of source lines that stay: a file that is moved away or deleted answers nothing."""
+    """Return whether a change is of source lines that remain: a file that is moved away or deleted answers nothing."""
     path = patch.old_path
     if path is None or patch.new_path is None or not patch.changed or not is_source(path):
         return False
@@ -172,7 +172,7 @@ def _gold_files(patches: list[FilePatch]) -> list[FilePatch]:
 
 
 def _change_reason(patches: list[FilePatch], max_files: int) -> str:
-    """Return why a commit makes no query, as far as its changes tell, or nothing."""
+    """Return why a commit yields no query, as far as its changes show, or nothing."""
     if not any(patch.changed for patch in patches):
         return "only new files, whitespace or binary changes" if patches else "changes whitespace only"
     gold = _gold_files(patches)

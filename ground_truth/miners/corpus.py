@@ -1,4 +1,4 @@
-"""The files of a repository as a miner sees them: what each could ask, which may be asked about, and which not."""
+"""The files of a repository as a miner sees them: possible queries, code that may be an answer, and excluded files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _GENERATED = "generated file"
 
 
 def harvest_files(repository: Repository, finds: Mapping[str, Find]) -> dict[str, Harvest]:
-    """Return kind → everything in a repository that it could ask, in path order, and the code that may be asked about.
+    """Return kind → all possible queries of a repository, in path order, and the code that may be asked about.
 
-    All kinds look at a file together: it is read once.
+    All kinds process a file together: it is read once.
     """
     paths = frozenset(getattr(repository, "paths", ()))
     files, records = [], []
@@ -37,8 +37,8 @@ def harvest_files(repository: Repository, finds: Mapping[str, Find]) -> dict[str
     return {kind: Harvest(repository.name, kind, files, each, code) for kind, each in zip(finds, found, strict=True)}
 
 
-def finds_of(*finds_and_source: Any) -> bytes:  # noqa: ANN401 - ways to find, and the file
-    """Return what each way finds to ask in a file; nothing where it is no program's source."""
+def finds_of(*finds_and_source: Any) -> bytes:  # noqa: ANN401 - finders, and the file
+    """Return the possible queries in a file of each kind; nothing if it is not source code."""
     *finds, source = finds_and_source
     if source.language is None or not is_source_language(source.language):
         return b""

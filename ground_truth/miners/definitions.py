@@ -23,14 +23,14 @@ _FINDERS: dict[str, Callable[[bytes], list[Definition]]] = {
 
 @functools.lru_cache(maxsize=512)
 def definitions(source: SourceFile) -> Sequence[Definition]:
-    """Return the documented definitions of a file; none where the language has no finder."""
+    """Return the documented definitions of a file; none if the language has no finder."""
     finder = _FINDERS.get(source.language or "")
-    # Remembered, since what a dataset mines it masks next.
+    # Cached, since mined documentation is masked next.
     return tuple(finder(source.data)) if finder else ()
 
 
 def hidden_docstrings(source: SourceFile) -> tuple[HiddenSpan, ...]:
-    """Return the documentation of every definition of a file, delimiters included, sorted and without overlaps."""
+    """Return the documentation of every definition of a file, including delimiters, sorted and without overlaps."""
     spans = sorted({span for definition in definitions(source) for span in definition.comment_spans})
     return tuple(HiddenSpan(source.repo, source.path, start, end) for start, end in _joined(spans))
 

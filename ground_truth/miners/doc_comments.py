@@ -1,4 +1,4 @@
-"""Doc comments of languages that write them above the definition: one row of a table per language."""
+"""Doc comments of languages that write them above the definition: one table row per language."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LINE = re.compile(rb"(//[/!]*|#+(?!!)|--+)([^\r\n]*)")
 _STAR = re.compile(r"^[ \t]*\*+(?:[ \t]|$)", re.MULTILINE)
 _RULER = re.compile(r"\W*([#=*~/_+-])\1{3,}|.*\S\s+([#=*~/_+-])\2{3,}\W*\Z")
 _HEADING_LINES = 3
-"""A ruler this near to the top sets off the heading of a section; further down it belongs to the text."""
+"""A ruler this near to the top underlines a section heading; further down it belongs to the text."""
 _BRACES = frozenset({b"", b"{", b"}", b"};", b"})", b"});", b"end", b"fi", b"done"})
 
 
@@ -32,13 +32,13 @@ class Style:
     query: str
     """A tree-sitter query with @function and @class."""
     opens: tuple[bytes, ...]
-    """What a comment begins with that is documentation."""
+    """What a documentation comment begins with."""
     marks: tuple[bytes, ...] = ()
-    """What a comment begins with that can be nothing else; any of ``opens`` where there is no such mark."""
+    """Unambiguous beginnings of documentation; any of ``opens`` if there are none."""
     between: tuple[str, ...] = ()
-    """Nodes that may stand between the comment and the definition, and belong to the definition."""
+    """Nodes allowed between the comment and the definition, which belong to the definition."""
     wrappers: tuple[str, ...] = ()
-    """Nodes around the definition, above which the comment stands."""
+    """Nodes around the definition, with the comment above them."""
 
 
 _JAVASCRIPT = """
@@ -104,7 +104,7 @@ STYLES: dict[str, Style] = {
         " [(class_declaration) (interface_declaration) (trait_declaration) (enum_declaration)] @class",
         _BLOCKS,
     ),
-    # C and C++ have no one habit: Doxygen, kernel-doc and plain comments above a function all document it.
+    # C and C++ have no single convention: Doxygen, kernel-doc and plain comments above a function all document it.
     "c": Style(_C, (b"/*", b"//"), marks=_DOXYGEN),
     "cpp": Style(_CPP, (b"/*", b"//"), marks=_DOXYGEN, wrappers=("template_declaration",)),
     "kotlin": Style(
@@ -135,7 +135,7 @@ STYLES: dict[str, Style] = {
 
 
 def commented_definitions(data: bytes, language: str) -> list[Definition]:
-    """Return the documented definitions of a file in document order; broken code gives what parses."""
+    """Return the documented definitions of a file in document order; for broken code, the parts that parse."""
     from tree_sitter import QueryCursor
 
     tree = last_tree(language, data)
@@ -188,13 +188,13 @@ def _definition(
 
 
 def _body_lines(body: Node, data: bytes, last: int) -> int:
-    """Return how many lines of a body say something, up to the last row of its definition."""
+    """Return the number of meaningful lines of a body, up to the last row of its definition."""
     lines = data[body.start_byte : body.end_byte].split(b"\n")[: last - body.start_point.row + 1]
     return count_lines(b"\n".join(lines))
 
 
 def _with_attributes(node: Node, style: Style) -> Node:
-    """Return where the definition begins with the attributes right above it."""
+    """Return the start of the definition including the attributes right above it."""
     first = node
     above = node.prev_sibling
     while above is not None and above.type in style.between and first.start_point.row - last_row(above) <= 1:
@@ -208,7 +208,7 @@ def comments_above(row: int, data: bytes, by_last_row: Mapping[int, Node], *, op
     while True:
         above = by_last_row.get(row - 1)
         if above is None and not comments:
-            # One blank line may stand below a block comment, as in older styles of JavaScript and C.
+            # A block comment may be followed by one blank line, as in older styles of JavaScript and C.
             above = by_last_row.get(row - 2)
             lines = data.split(b"\n", row)[row - 1 : row] if above is not None else []
             if above is None or not _is_block(above, data) or any(line.strip() for line in lines):
@@ -232,7 +232,7 @@ def whole_span(comments: list[Node], data: bytes) -> tuple[int, int]:
 
 
 def comment_text(comments: list[Node], data: bytes) -> str:
-    """Return what comments say, without their marks."""
+    """Return the text of comments, without their marks."""
     parts = [
         _STAR.sub("", text) if _BLOCK.match(data[comment.start_byte : comment.end_byte]) else text
         for comment in comments
@@ -243,7 +243,7 @@ def comment_text(comments: list[Node], data: bytes) -> str:
 
 
 def _below_heading(text: str) -> str:
-    """Return a text without the rulers around it and without the heading that a ruler sets off."""
+    """Return a text without the rulers around it and without a heading underlined by a ruler."""
     lines = text.split("\n")
     while lines and (not lines[-1].strip() or _RULER.match(lines[-1])):
         lines.pop()
@@ -252,7 +252,7 @@ def _below_heading(text: str) -> str:
 
 
 def count_lines(body: bytes) -> int:
-    """Return how many lines of a body say something."""
+    """Return the number of meaningful lines of a body."""
     return sum(line.strip() not in _BRACES for line in body.split(b"\n"))
 
 
@@ -279,7 +279,7 @@ def _name(node: Node) -> str:
     if (declarator := carrier.child_by_field_name("declarator")) is not None:
         while (inner := declarator.child_by_field_name("declarator")) is not None:
             declarator = inner
-        # A reference's declarator has no field for what it holds.
+        # A reference's declarator has no field for its content.
         found: Node | None = declarator
         if declarator.type == "reference_declarator" and declarator.named_children:
             found = declarator.named_children[0].child_by_field_name("declarator") or declarator.named_children[0]
@@ -303,7 +303,7 @@ def _inside(comment: Node, data: bytes, *, empty: bool = False) -> Iterator[tupl
         if empty or match.end(2) > match.start(2):
             yield comment.start_byte + match.start(2), comment.start_byte + match.end(2)
         return
-    # A grammar may make one node of several line comments.
+    # A grammar may parse several line comments as one node.
     for line in re.finditer(rb"[^\n]+", text):
         indent = len(line[0]) - len(line[0].lstrip())
         match = _LINE.match(line[0][indent:])

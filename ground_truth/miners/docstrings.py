@@ -14,20 +14,20 @@ from ground_truth.miners.types import Definition, Mined
 
 MIN_BODY_LINES = 3
 MAX_LINES = 200
-"""A definition that is longer is no one place."""
+"""A longer definition is not a single place."""
 
 
 def mine_docstrings(repository: Repository, *, limit: int | None = None, seed: int = 0) -> Mined:
     """Return at most ``limit`` queries of a repository, chosen by the seed alone, in file order.
 
-    Hidden is the documentation of every definition, not only of those that became queries: no chunk has an advantage,
-    and what is hidden depends on neither the seed nor the cap.
+    The documentation of every definition is hidden, not only of those that became queries: no chunk has an advantage,
+    and what is hidden depends on neither the seed nor the limit.
     """
     return harvest_files(repository, {"docstrings": docstrings_of})["docstrings"].mined(limit=limit, seed=seed)
 
 
 def docstrings_of(source: SourceFile) -> FileFinds:
-    """Return what the documentation of a file could ask."""
+    """Return the possible queries from a file's documentation."""
     hidden = [(span.start_byte, span.end_byte) for span in hidden_docstrings(source)]
     return FileFinds(hidden, [_found(source, each) for each in definitions(source) if each.is_function])
 
@@ -59,7 +59,7 @@ def _body(data: bytes, definition: Definition) -> frozenset[str]:
 
 
 def _text_reason(query: str, definition: Definition) -> str:
-    """Return why a text is not asked, or nothing; a comment without the mark of documentation must say what is done."""
+    """Return why a text is no query, or nothing; a comment without a documentation mark must describe an action."""
     if reason := unfit(query, definition.name):
         return reason
     described = not is_aside(query) and (definition.is_marked or describes(query))
@@ -67,7 +67,7 @@ def _text_reason(query: str, definition: Definition) -> str:
 
 
 def _reason(definition: Definition) -> str:
-    """Return why a documented function makes no query whatever its documentation says, or nothing."""
+    """Return why a documented function yields no query whatever its documentation says, or nothing."""
     if definition.is_overload:
         return "overload or abstract"
     if definition.end_line - definition.start_line >= MAX_LINES:

@@ -1,4 +1,4 @@
-"""Documentation of Elixir: the string of ``@doc`` above a function, whose clauses are one definition."""
+"""Documentation of Elixir: the string of ``@doc`` above a function, whose clauses form one definition."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _DOC = re.compile(rb"@(?:doc|moduledoc|typedoc)\b")
 
 
 def elixir_definitions(data: bytes) -> list[Definition]:
-    """Return the documented functions of a file in document order; broken code gives what parses."""
+    """Return the documented functions of a file in document order; for broken code, the parts that parse."""
     found: list[Definition] = []
     tree = last_tree("elixir", data)
     waiting = [tree.root_node] if tree else []
     while waiting:
         node = waiting.pop()
-        # Functions stand in the body of a module, which may stand in another.
+        # Functions are in the body of a module, which may be nested.
         waiting += [inner for child in node.named_children if child.type == "call" for inner in child.named_children]
         if node.type in ("do_block", "source"):
             found += _documented(node.named_children, data)
@@ -61,7 +61,7 @@ def _documented(nodes: list[Node], data: bytes) -> Iterator[Definition]:
 
 
 def _strings(node: Node, data: bytes) -> tuple[tuple[int, int], ...] | None:
-    """Return the bytes of the text of a ``@doc``, or None where a node is no documentation in prose."""
+    """Return the bytes of the text of a ``@doc``, or None if a node is not documentation in prose."""
     if node.type != "unary_operator" or not _DOC.match(data[node.start_byte : node.end_byte]):
         return None
     waiting, parts = [node], []

@@ -1,4 +1,4 @@
-"""Words of English that tell a description from other texts."""
+"""English word lists that distinguish descriptions from other texts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ VERBS = frozenset(
     zip
     """.split()
 )
-"""What code does, in the form of a command."""
+"""What code does, in the imperative."""
 
 NO_VERBS = frozenset(
     """
@@ -52,16 +52,16 @@ NO_VERBS = frozenset(
     whether which while who whose why will with within without would yes yet you your
     """.split()
 )
-"""Words that stand before an article without being verbs, and nouns that look like verbs."""
+"""Words that occur before an article without being verbs, and nouns that look like verbs."""
 
 ARTICLES = frozenset("the a an all any each every our its their both whether only".split())
 """Words that follow a verb: an unknown word before one of them is a verb."""
 
 POINTERS = frozenset("it this that them these those here there so not is are was be to of".split())
-"""Words that point to something outside of the sentence when they follow its verb."""
+"""Words that refer outside the sentence when they follow its verb."""
 
 AUXILIARIES = frozenset("must should can cannot will would may might could has have had does did do is are was".split())
-"""Words that make a noun of the word before them: "check must …" is no command."""
+"""Words that make the word before them a noun: "check must …" is not imperative."""
 
 FILLERS = frozenset(
     """
@@ -71,7 +71,7 @@ FILLERS = frozenset(
     those to up use used uses using value values was way ways we when where which will with without you your
     """.split()
 )
-"""Words that do not tell one function from another."""
+"""Words that do not distinguish one function from another."""
 
 COMMENT_FILLERS = (
     FILLERS
@@ -84,4 +84,4 @@ COMMENT_FILLERS = (
     """.split()
     )
 )
-"""Words that do not tell one block of statements from another."""
+"""Words that do not distinguish one block of statements from another."""

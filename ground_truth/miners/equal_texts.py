@@ -1,4 +1,4 @@
-"""When two questions, or two lines of code, say the same."""
+"""Equality of two queries, or of two lines of code."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def normalised(question: str) -> str:
 
 
 def distinct_lines(lines: Iterable[bytes]) -> frozenset[str]:
-    """Return the lines that say something, each once, without indentation."""
+    """Return the distinct meaningful lines, without indentation."""
     texts = (" ".join(line.decode("utf-8", "replace").split()) for line in lines)
     return frozenset(text for text in texts if text.strip("{}()[];, "))
 
 
 def text_hashes(texts: Iterable[str]) -> np.ndarray:
-    """Return a hash of each text: texts are equal where these are."""
+    """Return a hash of each text: texts are equal if their hashes are."""
     size = TEXT_HASH.itemsize
     hashes = (hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).digest() for text in texts)
     return np.frombuffer(b"".join(hashes), TEXT_HASH)

@@ -1,4 +1,4 @@
-"""What single files could ask: a record of each, and what the records of many files say together."""
+"""Possible queries of single files: one record per file, and the records of many files combined."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ground_truth.miners.places import MIN_DISTINCT_LINES, Places
 
 
 class Found(NamedTuple):
-    """A text of a file that may be asked, and what speaks against it."""
+    """A text of a file that may become a query, and any reason against it."""
 
     name: str
     query: str
@@ -29,12 +29,12 @@ class Found(NamedTuple):
 
     @property
     def is_place(self) -> bool:
-        """Whether it is asked, or may answer another question: a shorter body is like no other."""
+        """Whether it is a query, or may answer another one: a shorter body resembles others by chance."""
         return not self.reason or len(self.body) >= MIN_DISTINCT_LINES
 
 
 class FileFinds(NamedTuple):
-    """What one file could ask and what an index must not show of it, whatever else is in the repository."""
+    """The possible queries of one file and its hidden text, regardless of the rest of the repository."""
 
     hidden: Sequence[tuple[int, int]]
     found: Sequence[Found]
@@ -44,20 +44,20 @@ Find = Callable[[SourceFile], FileFinds]
 
 
 class Finds(NamedTuple):
-    """What many files could ask in one way."""
+    """The possible queries of one kind in many files."""
 
     hidden: Column
-    """Where the hidden bytes of each file begin and end, by turns."""
+    """Alternating start and end of each file's hidden byte ranges."""
     places: Places
     questions: list[int]
-    """A hash of the words of each text that is asked, in the order of its places."""
+    """A hash of the words of each query text, in the order of its places."""
     texts: Texts
     dropped: Counter[str]
-    """How many are not asked, by reason."""
+    """Number of texts that are not queries, by reason."""
 
 
 class Texts(NamedTuple):
-    """Names and queries of places, one after the other, and where each ends."""
+    """Concatenated names and queries of places, and where each ends."""
 
     written: bytes
     name_ends: list[int]
@@ -71,7 +71,7 @@ class Texts(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """What is kept for one kind: arrays of a file, or columns of many files."""
+    """The data of one kind: arrays of a file, or columns of many files."""
 
     hidden: Any
     rows: Any
@@ -80,7 +80,7 @@ class _Columns(NamedTuple):
     questions: Any
     body: Any
     others: Any
-    """Lines of what is too short to be a place."""
+    """Lines of bodies that are too short to be places."""
     texts: Any
     dropped: Any
     """Reason → count, as JSON."""
@@ -92,12 +92,12 @@ _ROW = 6
 
 
 def pack_finds(kinds: Sequence[FileFinds], *, left_out: str = "") -> bytes:
-    """Return what each kind finds in a file as a record; ``left_out`` is why nothing of the file may be asked."""
+    """Pack what each kind finds in a file into a record; ``left_out`` is why nothing in the file may be asked."""
     return _packed([_left_out(each, left_out) if left_out else _columns(each) for each in kinds], left_out)
 
 
 def leave_out(record: bytes, kinds: int, reason: str) -> bytes:
-    """Return the record of a file of which nothing may be asked after all, if something could."""
+    """Return the record of a file that may not be asked about after all, without its possible queries."""
     left_out, columns = _unpacked([record], kinds)
     if len(left_out.values):
         return record
@@ -109,7 +109,7 @@ def leave_out(record: bytes, kinds: int, reason: str) -> bytes:
 
 
 def join_finds(records: Sequence[bytes], kinds: int) -> tuple[np.ndarray, list[Finds]]:
-    """Return whether each file may be asked about, and what all files could ask in each way."""
+    """Return whether each file may be asked about, and the possible queries of all files for each kind."""
     left_out, columns = _unpacked(records, kinds)
     return left_out.counts == 0, [_joined(each) for each in columns]
 
@@ -167,7 +167,7 @@ def _dropped(counts: Mapping[str, int]) -> np.ndarray:
 
 
 def _counted(dropped: Column) -> Counter[str]:
-    """Return the counts of all files together."""
+    """Return the counts summed over all files."""
     counts: Counter[str] = Counter()
     written, begin = dropped.values.tobytes(), 0
     for size in dropped.counts[dropped.counts > 0].tolist():

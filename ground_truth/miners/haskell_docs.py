@@ -1,4 +1,4 @@
-"""Documentation of Haskell: a Haddock comment above a signature, which with its equations is one definition."""
+"""Documentation of Haskell: a Haddock comment above a signature, which forms one definition with its equations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MATHS = re.compile(r"\\\((.*?)\\\)")
 
 
 def haskell_definitions(data: bytes) -> list[Definition]:
-    """Return the documented definitions of a file in document order; broken code gives what parses."""
+    """Return the documented definitions of a file in document order; for broken code, the parts that parse."""
     tree = last_tree("haskell", data)
     if tree is None:
         return []
@@ -59,9 +59,9 @@ def haskell_definitions(data: bytes) -> list[Definition]:
 
 
 def _plain(doc: str, name: str) -> str:
-    """Return documentation without the marks of Haddock, and without the cost or the call that it may begin with.
+    """Return documentation without Haddock markup, and without the complexity or the call that it may begin with.
 
-    "@'take' n xs@ returns …" is "returns …": what is called is in the code.
+    "@'take' n xs@ returns …" becomes "returns …": the called name is in the code.
     """
     doc = re.sub(rf"\A@\(?'?{re.escape(name)}'?[^@]*@\s+(?=[a-z]+s\b)", "", _COST.sub("", doc))
     doc = _MATHS.sub(lambda match: match[1].replace("\\", "").strip(), doc)

@@ -1,4 +1,4 @@
-"""Queries of several kinds from one repository, in equal parts where it has enough of each."""
+"""Queries of several kinds from one repository, in equal parts if it has enough of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FINDS: Mapping[CodeKind, Find] = {"docstrings": docstrings_of, "comments": comm
 
 
 def mine_code(repository: Repository, kinds: Sequence[CodeKind], *, limit: int, seed: int = 0) -> Mined:
-    """Return at most ``limit`` queries; what one kind cannot give, the others do."""
+    """Return at most ``limit`` queries; other kinds make up for a kind with too few."""
     harvests = harvest_files(repository, {kind: _FINDS[kind] for kind in kinds})
     parts = _parts({kind: len(harvests[kind].questions) for kind in kinds}, limit)
     found = [harvests[kind].mined(limit=parts[kind], seed=seed) for kind in kinds]
@@ -33,7 +33,7 @@ def mine_code(repository: Repository, kinds: Sequence[CodeKind], *, limit: int, 
 
 
 def _parts(available: Mapping[CodeKind, int], limit: int) -> dict[CodeKind, int]:
-    """Return how many queries each kind gives: equal parts, smallest supply first so that others take up its rest."""
+    """Return the number of queries of each kind: equal parts, smallest supply first so that others take the rest."""
     parts: dict[CodeKind, int] = {}
     left = limit
     for number, kind in enumerate(sorted(available, key=lambda kind: (available[kind], kind))):

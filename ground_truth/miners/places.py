@@ -14,7 +14,7 @@ NEAR = 0.8
 MIN_DISTINCT_LINES = 4
 """Bodies with fewer distinct lines resemble each other by chance."""
 _COMMON_LINE = 50
-"""A line of more bodies than this finds no near-identical ones: ``return None`` and its like."""
+"""A line of more bodies than this is not used to find near-identical ones: ``return None`` and the like."""
 
 
 class Places(NamedTuple):
@@ -25,13 +25,13 @@ class Places(NamedTuple):
     start_line: np.ndarray
     end_line: np.ndarray
     asks: np.ndarray
-    """Whether its text may be asked."""
+    """Whether its text may be a query."""
     ends: np.ndarray
-    """Where its lines end in the body; they begin where those of the place before it end."""
+    """Where its lines end in `body`; they begin where those of the previous place end."""
     body: np.ndarray
     """Hashes of the distinct lines of every place."""
     others: np.ndarray
-    """Hashes of the distinct lines of places that are too short to be listed."""
+    """Hashes of the distinct lines of bodies that are too short to be places."""
 
     def lines(self, place: int) -> np.ndarray:
         """Return the hashes of the distinct lines of a place."""
@@ -50,7 +50,7 @@ def near_identical(places: Places) -> dict[int, list[int]]:
 
 
 def _proposed(places: Places) -> Iterator[tuple[int, int]]:
-    """Yield pairs that share one of the first's rarest lines, do not differ too much in size and do not overlap."""
+    """Yield pairs that share one of the first's rarest lines, are of similar size and do not overlap."""
     sizes = np.diff(places.ends, prepend=0)
     owner = np.concatenate((np.repeat(np.arange(len(sizes)), sizes), np.full(len(places.others), -1)))
     lines = group_equal(np.concatenate((places.body, places.others)))
@@ -71,7 +71,7 @@ def _proposed(places: Places) -> Iterator[tuple[int, int]]:
 
 
 def _rarest(places: Places, sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return where in the body the lines are that find others; ``counts`` is of how many places each line is.
+    """Return where in the body the lines are that find others; ``counts`` is the number of places of each line.
 
     A near-identical place lacks so few of the lines of another that it has one of the rarest few.
     """

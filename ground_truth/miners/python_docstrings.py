@@ -1,4 +1,4 @@
-"""Docstrings of Python: the string that opens a function's or class's body."""
+"""Docstrings of Python: the string at the start of a function's or class's body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DEFINITIONS = "[(function_definition) (class_definition)] @definition"
 
 
 def python_definitions(data: bytes) -> list[Definition]:
-    """Return the documented definitions of a Python file in document order; broken code gives what parses."""
+    """Return the documented definitions of a Python file in document order; for broken code, the parts that parse."""
     from tree_sitter import QueryCursor
 
     tree = last_tree("python", data)
@@ -58,7 +58,7 @@ def _definition(node: Node, data: bytes) -> Definition | None:
 
 
 def _docstring(body: Node, data: bytes) -> list[Node]:
-    """Return the string nodes of the docstring, several where literals stand side by side."""
+    """Return the string nodes of the docstring, several if literals are concatenated."""
     first = next((child for child in body.named_children if child.type != "comment"), None)
     if first is None or first.type not in ("string", "concatenated_string"):
         return []

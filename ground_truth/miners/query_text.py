@@ -1,4 +1,4 @@
-"""From documentation to a query: its first sentence or two, without markup, and what makes a text no query."""
+"""From documentation to a query: its first sentence or two, without markup, and the reasons why a text is no query."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COMPLEXITY = re.compile(
 )
 
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL | re.IGNORECASE)
-# Tags that wrap prose: their mark goes, the prose stays.
+# Tags that wrap prose: the tag is removed, the prose remains.
 _LEADING_TAG = re.compile(
     r"\A\s*(?:[@\\](?:brief|short|summary|description|desc|details?|internal|private|public|method|function|fn"
     r"|remarks)\b"
@@ -72,7 +72,7 @@ _RST_LINK = re.compile(r"`([^`<]+?)\s*<[^`>]*>`_{1,2}|`([^`]+)`_{1,2}")
 _HADDOCK = re.compile(r"(?<![\w'])'([A-Za-z_][\w.']*)'(?!\w)|(?<![\w@])@([^@\n]+)@(?!\w)")
 _PAIRED = re.compile(r"(?<![\w+])\+([\w/.:#!?=]+)\+(?![\w+])|(?<!\w)\|(\w+)\|(?!\w)")
 _CODE_SPAN = re.compile(r"`+([^`]*)`+")
-# Stars around words; one that stands alone is what the text is about.
+# Stars around words; a single star is what the text is about.
 _STARS = re.compile(r"\*+(?=\w)|(?<=[\w.!?)])\*+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)(?<!cf\.)(?<!resp\.)\s+(?=[A-Z\"'(`])")
 _AFTER_NAME = re.compile(r"^(?:\([^)]*\))?\s*(?:\([\d,]+\)\s*)?(?:[:=–—]+|--?)?\s+")
@@ -148,9 +148,9 @@ _PARAMETERS = re.compile(
 
 
 def query_text(doc: str, name: str = "") -> str:
-    """Return the first sentence, and the second where the first is short; empty where there is no prose.
+    """Return the first sentence, and the second if the first is short; empty if there is no prose.
 
-    A text that begins with the definition's own name, as all of Go's do, goes without it: the name is in the code.
+    A text that begins with the definition's own name, as in Go, loses it: the name is in the code.
     """
     doc = _DIRECTIVE.sub("", doc)
     summary = _SUMMARY.search(doc)
@@ -166,7 +166,7 @@ def query_text(doc: str, name: str = "") -> str:
 
 
 def _with_full_stops(text: str) -> str:
-    """Return a text with a full stop after each short line that a new sentence follows."""
+    """Return a text with a full stop after each short line that is followed by a new sentence."""
     lines = text.split("\n")
     for number, (line, following) in enumerate(itertools.pairwise(lines)):
         *_, last = line.split() or [""]
@@ -203,7 +203,7 @@ def _without_name(text: str, name: str) -> str:
 
 
 def _is_command(name: str, following: str) -> bool:
-    """Return whether a text begins with the name by being a command: "Find the target", "Push several at once"."""
+    """Return whether the name at the start of a text is its imperative: "Find the target", "Push several at once"."""
     if following in ARTICLES:
         return True
     return name.lower() in VERBS and following[:1].isalpha() and not following.endswith("s") and following != "will"
@@ -222,7 +222,7 @@ def unfit(text: str, name: str = "") -> str:
 
 
 def not_prose(text: str) -> str:
-    """Return why a text is not a sentence of English, or nothing."""
+    """Return why a text is not an English sentence, or nothing."""
     if len(text.split()) > MAX_WORDS:
         return "too long"
     return next((reason for reason, is_so in _PROSE_RULES if is_so(text)), "")

@@ -26,8 +26,9 @@ def mined_rows(
 ) -> tuple[list[AnnotationRow], dict[Kind, Mined]]:
     """Return the queries of some kinds, at most ``limit`` of each, and what each kind kept and dropped.
 
-    Of a folder, or of the newest commit of a bare mirror named ``*.git``. Rows of documentation ask for documentation
-    to be hidden, those of comments for comments too: all of them search one corpus. A commit's rows name its parent.
+    The source is a folder, or the newest commit of a bare mirror named ``*.git``. Rows of documentation ask for
+    documentation to be hidden, those of comments for comments too: all of them search one corpus. A commit's rows name
+    its parent.
     """
     found: dict[Kind, Mined] = {}
     code: tuple[Repository, str | None] | None = None
@@ -46,7 +47,7 @@ def mined_rows(
 
 
 def _code(repository: Path) -> tuple[Repository, str | None]:
-    """Return the files that are read, and their commit where they come from a bare mirror."""
+    """Return the files to read, and their commit if they come from a bare mirror."""
     if not is_named_bare(repository):
         return walk(repository), None
     head = resolve_ref(repository, "HEAD")

@@ -1,4 +1,4 @@
-"""From candidates to queries: equal answers are found, and languages are drawn in proportion to their code."""
+"""From candidates to queries: equal answers are grouped, and languages are drawn in proportion to their code."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ground_truth.miners.types import LanguageShare, Mined
 from ground_truth.types import Annotation, HiddenSpan, Query
 
 MAX_PLACES = 3
-"""A question with more answers than this is too general to be asked."""
+"""A question with more answers than this is too general."""
 
 
 class Candidate(NamedTuple):
-    """A text that may be asked, and the lines that answer it."""
+    """A text that may become a query, and the lines that answer it."""
 
     path: str
     language: str
@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A text that is asked, and every place that answers it."""
+    """A query text, and every place that answers it."""
 
     asked: Candidate
     others: tuple[Candidate, ...]
@@ -41,7 +41,7 @@ class Question(NamedTuple):
 
 
 class Harvest:
-    """What the files of a repository could ask in one way."""
+    """The possible queries of one kind in the files of a repository."""
 
     def __init__(self, repo: str, kind: str, files: Sequence[FileFacts], finds: Finds, code: Counter[str]) -> None:
         """``code`` is the bytes of each language that could be asked about: neither tests nor generated files."""
@@ -50,7 +50,7 @@ class Harvest:
 
     @functools.cached_property
     def hidden(self) -> tuple[HiddenSpan, ...]:
-        """What an index must not show, by path and place."""
+        """The hidden text, by path and place."""
         values, counts = self._finds.hidden
         files = np.repeat(np.arange(len(counts)), counts // 2).tolist()
         paths = [file.path for file in self._files]
@@ -59,12 +59,12 @@ class Harvest:
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """Every question that can be asked."""
+        """Every possible question."""
         return self._asked[0]
 
     @property
     def dropped(self) -> Counter[str]:
-        """How many texts are not asked, by reason."""
+        """The number of texts that are not queries, by reason."""
         return self._finds.dropped + self._asked[1]
 
     def mined(self, *, limit: int | None, seed: int) -> Mined:
@@ -87,7 +87,7 @@ class Harvest:
 
     @functools.cached_property
     def _asked(self) -> tuple[tuple[Question, ...], Counter[str]]:
-        """Each question once, with its places, and how many are dropped: those with too many places are."""
+        """Each question once, with its places, and the number dropped for having too many places."""
         same: dict[int, list[int]] = {}
         for place, question in zip(
             np.flatnonzero(self._finds.places.asks).tolist(), self._finds.questions, strict=True
@@ -140,7 +140,7 @@ class Harvest:
             )
 
     def _id(self, candidate: Candidate) -> str:
-        """Return an id without spaces, as TREC files need it, that stays when the lines around the answer move."""
+        """Return an id without spaces, as TREC files need it, that is stable when the lines around the answer move."""
         text = hashlib.sha256(candidate.query.encode("utf-8", "surrogateescape")).hexdigest()[:8]
         name = candidate.name or self.kind.removesuffix("s")
         return "%20".join(f"{self.repo}:{candidate.path}#{name}-{text}".split())
@@ -149,9 +149,9 @@ class Harvest:
 def draw(
     questions: Sequence[Question], code: Counter[str], *, repo: str, limit: int | None, seed: int
 ) -> list[Question]:
-    """Return at most ``limit`` questions in file order, languages in proportion to their code as far as they have any.
+    """Return at most ``limit`` questions in file order, languages in proportion to their code as far as supply allows.
 
-    Seats are given by the method of Sainte-Laguë, so that a draw is part of every larger one; within a language the
+    Seats are allocated by the method of Sainte-Laguë, so that a draw is part of every larger one; within a language the
     seed decides, and a question's place in the draw depends on no other question.
     """
     waiting: dict[str, list[Question]] = {}

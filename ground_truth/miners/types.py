@@ -1,4 +1,4 @@
-"""What the miners see in a file and what they make of it."""
+"""Input and output types of the miners."""
 
 from __future__ import annotations
 
@@ -16,49 +16,49 @@ class Definition(NamedTuple):
     name: str
     is_function: bool
     start_line: int
-    """1-based, with decorators or attributes and without a doc comment that stands above."""
+    """1-based, including decorators or attributes and excluding a doc comment above."""
     end_line: int
     doc: str
     """The documentation without its delimiters."""
     doc_spans: tuple[tuple[int, int], ...]
     """Half-open bytes of the documentation, without delimiters."""
     body_lines: int
-    """Lines with text in the body, the docstring left out."""
+    """Lines with text in the body, without the docstring."""
     is_overload: bool = False
     is_marked: bool = True
-    """Whether the text is documentation by its mark, not only by its place above the definition."""
+    """Whether the text is marked as documentation, not only placed above the definition."""
     comment_spans: tuple[tuple[int, int], ...] = ()
     """Half-open bytes of the documentation with its delimiters: what an index hides."""
 
 
 class LanguageShare(NamedTuple):
-    """How much of a repository one language is, in code and in queries."""
+    """One language's share of a repository, in code and in queries."""
 
     code_bytes: int
     """Without tests and generated files."""
     candidates: int
-    """Questions that could have been asked."""
+    """Possible questions."""
     queries: int
 
 
 @dataclass(frozen=True)
 class Mined:
-    """Queries with their answers, and what was dropped on the way, by reason."""
+    """Queries with their answers, and what was dropped, by reason."""
 
     queries: tuple[Query, ...]
     annotations: tuple[Annotation, ...]
     dropped: Mapping[str, int] = field(default_factory=Counter)
     commits: Mapping[str, str] = field(default_factory=dict)
-    """Query id → the commit that is searched, where that matters."""
+    """Query id → the commit to search, where that matters."""
     hidden: tuple[HiddenSpan, ...] = ()
-    """What an index must not show, sorted by repository, path and place, without overlaps: the text that the queries
-    were made from, and its like."""
+    """Text hidden from the index, sorted by repository, path and place, without overlaps: the text that the queries
+    were made from, and other text of the same kind."""
 
     languages: Mapping[str, LanguageShare] = field(default_factory=dict)
-    """The languages that were seen, most code first; empty for commits."""
+    """The languages found, most code first; empty for commits."""
 
     def counts(self) -> dict[str, Any]:
-        """Return how many were kept, how many dropped for each reason, and each language's part of code and queries."""
+        """Return the number kept, the number dropped for each reason, and each language's share of code and queries."""
         told: dict[str, Any] = {"kept": len(self.queries), "dropped": dict(sorted(self.dropped.items()))}
         if self.languages:
             code = sum(share.code_bytes for share in self.languages.values()) or 1
@@ -69,7 +69,7 @@ class Mined:
         return told
 
     def summary(self) -> str:
-        """Return in one line what was kept, what was dropped and why, and which languages were seen."""
+        """Summarise in one line what was kept, what was dropped and why, and which languages were found."""
         reasons = sorted(self.dropped.items(), key=lambda item: (-item[1], item[0]))
         dropped = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
         told = f"{len(self.queries)} queries kept; dropped: {dropped or 'none'}"
@@ -85,4 +85,4 @@ class Mined:
 
 
 _SEEN = 0.01
-"""A language with less of the code than this, and no query, is not worth a word."""
+"""A language with less of the code than this, and no query, is not mentioned."""

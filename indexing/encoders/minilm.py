@@ -41,8 +41,7 @@ class MiniLM:
 
     long: Long = "mean"
     """For a text longer than the window, `mean` reads all of it in windows and pools them, `truncate` reads the
-    beginning.
-    """
+    beginning."""
     batch_tokens: int = 1024
     """Padded tokens per batch: affects only speed and memory."""
     threads: int | None = None
