@@ -1,4 +1,4 @@
-"""Splitting source files into chunks."""
+"""Splits source files into chunks."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""JSON from outside: whatever is wrong with it, depth, digits and doubled names included, is a ValueError."""
+"""Parses untrusted JSON: anything wrong with it, including depth, digits and duplicate names, is a ValueError."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any
 
 
-def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - whatever the text holds
-    """Return the value; raise ValueError (mostly its kind JSONDecodeError) for everything that cannot be read."""
+def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value; raise ValueError (usually JSONDecodeError) for anything that cannot be parsed."""
     try:
         return json.loads(text, object_pairs_hook=_object)
     except RecursionError:
@@ -16,7 +16,7 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - whatever the text ho
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the pairs as an object; of two values under one name, readers differ in which they take."""
+    """Return the pairs as an object; parsers differ in which of two values under one name they take."""
     found = dict(pairs)
     if len(found) < len(pairs):
         (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)

@@ -24,9 +24,8 @@ class Cast:
     """Fills chunks with neighbouring syntax nodes; enters a node that is too large; cuts a too large leaf as text.
 
     A file that fits is one chunk and is not parsed. Pieces tile the file: whitespace before a node's line goes to the
-    chunk before it, the line's indentation stays with the node. With ``overlap``, each chunk also holds that many nodes
-    of the chunk before it and of the one after it. With ``expansion``, its header names the file and the definitions
-    around it.
+    previous chunk, the line's indentation stays with the node. With ``overlap``, each chunk also holds that many nodes
+    of the previous and of the next chunk. With ``expansion``, its header names the file and the enclosing definitions.
     """
 
     size: int = 2000
@@ -43,7 +42,7 @@ class Cast:
 
     @property
     def limit(self) -> SizeLimit | None:
-        """No chunk has more non-whitespace characters, unless chunks overlap: the overlap comes on top."""
+        """No chunk has more non-whitespace characters, except for overlap, which is added on top."""
         return None if self.overlap else SizeLimit("nws", self.size)
 
     def fallback(self, source: SourceFile) -> str | None:
@@ -51,7 +50,7 @@ class Cast:
         return no_tree(source) if len(source.data) > self.size else no_grammar(source)
 
     def split(self, source: SourceFile) -> list[Piece]:
-        """Return pieces that tile the file, or overlap if asked to."""
+        """Return pieces that tile the file, or overlap if requested."""
         data = source.data
         if not data:
             return []
@@ -70,7 +69,7 @@ class Cast:
 
 
 def _expanded(source: SourceFile, pieces: Sequence[Piece], levels: Sequence[Level]) -> Iterator[Piece]:
-    """Yield the pieces with a header: the path, and the heads of the definitions around the piece."""
+    """Yield the pieces with a header: the path, and the heads of the enclosing definitions."""
     scopes, signature = Scopes(source.language), functools.cache(signature_of)
     for piece, level in zip(pieces, levels, strict=True):
         around = scopes.around(level, piece.start)
@@ -79,9 +78,9 @@ def _expanded(source: SourceFile, pieces: Sequence[Piece], levels: Sequence[Leve
 
 
 def _overlapping(pieces: list[Piece], atoms: list[int], overlap: int) -> list[Piece]:
-    """Return each piece with the last nodes of the piece before it and the first nodes of the one after it.
+    """Return each piece with the last nodes of the previous piece and the first nodes of the next one.
 
-    Of two pieces that hold the same then, as the halves of a file do that reach to both its ends, the first remains.
+    If this makes two pieces equal, as with two halves of a file that both extend to its ends, the first remains.
     """
     widened: list[Piece] = []
     for index, piece in enumerate(pieces):

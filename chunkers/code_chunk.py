@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CodeChunk:
-    """Fills windows with syntax nodes, enters those that are too large, then merges neighbours whatever their parents.
+    """Fills windows with syntax nodes, descends into too large ones, then merges neighbours whatever their parents.
 
-    The header (path, scope, definitions, imports, siblings, and ``overlap`` lines of the chunk before) is for the
-    embedder; the text stays verbatim. Unlike the original, a line over the limit is cut and nothing is doubled.
+    The header (path, scope, definitions, imports, siblings, and ``overlap`` lines of the previous chunk) is only for
+    the embedder; the text stays verbatim. Unlike the original, a line over the limit is cut and nothing is duplicated.
     """
 
     size: int = 1500
@@ -45,7 +45,7 @@ class CodeChunk:
 
     @property
     def limit(self) -> SizeLimit:
-        """No chunk has more non-whitespace characters, the header apart."""
+        """No chunk has more non-whitespace characters, not counting the header."""
         return SizeLimit("nws", self.size)
 
     def fallback(self, source: SourceFile) -> str | None:
@@ -74,7 +74,7 @@ class CodeChunk:
     def _titled(
         self, source: SourceFile, pieces: list[Piece], root: Node | None = None, levels: list[Level] | None = None
     ) -> list[Piece]:
-        """Return the pieces with their headers, if headers are asked for."""
+        """Return the pieces with their headers, if requested."""
         if not self.header:
             return pieces
         known = root is not None and has_outline(source.language)
@@ -92,7 +92,7 @@ class CodeChunk:
 
 
 def _merged(windows: Windows, end: int) -> Iterator[int]:
-    """Yield the windows that remain when, from left to right, each takes in the next ones while all fit."""
+    """Yield the windows that remain when, from left to right, each absorbs the next ones while all fit."""
     counts, starts = windows.counts, windows.starts
     begin = -1
     for index, finish in enumerate([*starts[1:], end]):

@@ -1,4 +1,4 @@
-"""The header that code-chunk puts above each chunk: where it is, what it defines, what is around it."""
+"""The header that code-chunk puts above each chunk: its place, what it defines, and its surroundings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BEGIN = attrgetter("node.start_byte")
 
 
 class FileContext:
-    """What the headers of one file's chunks are made from."""
+    """The data from which the headers of one file's chunks are built."""
 
     def __init__(self, path: str, data: bytes, definitions: Sequence[Definition], imports: Sequence[str]) -> None:
         self._path, self._data, self._imports = path, data, imports
@@ -30,7 +30,7 @@ class FileContext:
             self._siblings[definition.parent].append(definition)
 
     def header(self, start: int, end: int, *, around: Sequence[Node], before: int, overlap: int) -> str:
-        """Return the header of the chunk from start to end; ``before`` is where the chunk before it begins."""
+        """Return the header of the chunk from start to end; ``before`` is the start of the previous chunk."""
         lines = [f"# {'/'.join(self._path.split('/')[-_PATH_PARTS:])}"]
         lines += [f"# {name}: {text}" for name, text in self._facts(start, end, around) if text]
         shown = _lines(self._data[before:start])[-overlap:] if overlap else []
@@ -48,7 +48,7 @@ class FileContext:
         yield "Before", ", ".join(self._name(d.node) for d in siblings[later : later + _SIBLINGS])
 
     def _level(self, offset: int) -> int | None:
-        """Return the parent of the definition that a chunk without definitions is a part of."""
+        """Return the parent of the definition that a chunk without definitions is part of."""
         position: int | None = bisect_left(self._definitions, offset, key=_BEGIN) - 1
         while position is not None and position >= 0:
             definition = self._definitions[position]

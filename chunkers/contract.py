@@ -51,17 +51,17 @@ SAMPLES = (
     SourceFile("other.xyz", _BRACES, None),
     SourceFile("strange.xyz", _BRACES, "no-such-language"),
 )
-"""Files that a chunker meets sooner or later."""
+"""Files that a chunker will meet sooner or later."""
 EMPTY = SourceFile("empty.py", b"", "python")
 
 
 def check_chunker(chunker: Chunker, sources: Sequence[SourceFile] = SAMPLES) -> list[Finding]:
-    """Return every rule with the first file that breaks it."""
+    """Return every rule with the first file that violates it."""
     return examine(chunker, {rule: _over(check, sources) for rule, check in RULES.items()} | _ALONE)
 
 
 def file_problems(chunker: Chunker, source: SourceFile) -> Iterator[str]:
-    """Yield every promise that the chunks of this file break."""
+    """Yield every violation by the chunks of this file."""
     for rule, check in RULES.items():
         for problem in check(chunker, source):
             yield f"{rule}: {problem}"
@@ -143,7 +143,7 @@ RULES = {
     "the same file is cut in the same way again": _repeated,
     "a file that holds anything has chunks": _some,
 }
-"""What holds for every file: sentence → check."""
+"""The rules for every file: sentence → check."""
 
 
 def _declared(chunker: Chunker) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a chunker's pieces leave out of a file, and what they hold more than once."""
+"""What a chunker's pieces lose from a file, and what they duplicate."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Coverage(NamedTuple):
     lost: int
     """In no piece."""
     doubled: int
-    """In a piece after the first that holds them: a character in three pieces counts twice."""
+    """In a piece after the first one that holds them: a character in three pieces counts twice."""
 
     @property
     def kept_share(self) -> float:
-        """The share of characters that some piece holds; of an empty file, all."""
+        """The share of characters held by some piece; 1 for an empty file."""
         return 1 - self.lost / self.total if self.total else 1.0
 
     @property
     def doubled_share(self) -> float:
-        """Characters held more than once, as a share of the file."""
+        """Duplicated characters, as a share of the file."""
         return self.doubled / self.total if self.total else 0.0
 
 
 def coverage(data: bytes, pieces: Sequence[Piece]) -> Coverage:
-    """Return what the pieces of a file, in any order, lose and double."""
+    """Return what the pieces of a file, in any order, lose and duplicate."""
     if len(pieces) == 1 and pieces[0][:2] == (0, len(data)):
         return Coverage(nws_before(data)[len(data)], 0, 0)
     counts = np.asarray(nws_before(data))
@@ -45,9 +45,9 @@ def coverage(data: bytes, pieces: Sequence[Piece]) -> Coverage:
 
 
 def coverage_of(chunker: Chunker, source: SourceFile, pieces: Sequence[Piece]) -> Coverage:
-    """Return what a chunker's pieces of a file lose and double.
+    """Return what a chunker's pieces of a file lose and duplicate.
 
-    A chunker whose chunks hold less than their spans (it drops text between syntax nodes) says so by a method
+    A chunker whose chunks hold less than their spans (it drops text between syntax nodes) declares it with a method
     ``held(source)``, which returns the spans of what it does hold.
     """
     held = getattr(chunker, "held", None)

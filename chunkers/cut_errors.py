@@ -1,4 +1,4 @@
-"""What a chunker raises over one file: the file is left out and named with its reason, and the others are cut."""
+"""Failures of a chunker on single files: the file is skipped and reported with its reason, and the others are cut."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CutError(Exception):
 
 @contextmanager
 def over_one_file() -> Iterator[None]:
-    """Turn whatever is raised into a CutError; what the user must correct, and an interruption, stay what they are."""
+    """Convert any exception into a CutError, except user errors and interrupts."""
     try:
         yield
     except UsageError:
@@ -31,29 +31,29 @@ def over_one_file() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class FailedFiles:
-    """The files that a chunker has failed on."""
+    """The files on which a chunker failed."""
 
     reasons: dict[str, str] = field(default_factory=dict)
     """Repository/path → what the chunker raised."""
 
     def chunks(self, chunker: Chunker, source: SourceFile) -> list[Chunk]:
-        """Return the file's chunks; none where the chunker fails, which is noted."""
+        """Return the file's chunks; none if the chunker fails, which is recorded."""
         return self.attempt(chunk_file, chunker, source) or []
 
     def attempt(self, work: Callable[[Chunker, SourceFile], T], chunker: Chunker, source: SourceFile) -> T | None:
-        """Return what the chunker makes of a file; None where it fails, which is noted."""
+        """Return the chunker's result for a file; None if it fails, which is recorded."""
         try:
             with over_one_file():
                 return work(chunker, source)
         except CutError as error:
-            # A file that was named alone is a repository of its own name.
+            # A file given on its own is a repository with its own name.
             within = "" if source.repo in ("", source.path) else f"{source.repo}/"
             self.reasons[within + source.path] = str(error)
             return None
 
 
 def failed_on_all(failed: Mapping[str, str]) -> str:
-    """Say of a chunker that it could cut none of these files, with the first one's reason."""
+    """Return the error for a chunker that could cut none of these files, with the first one's reason."""
     name, reason = next(iter(failed.items()))
     every = "the only file" if len(failed) == 1 else f"each of the {len(failed):,} files"
     return f"failed on {every}; on {name}: {reason}"

@@ -11,10 +11,10 @@ from chunkers.outline import Definition
 
 @dataclass(frozen=True, kw_only=True)
 class Declarations(Definitions):
-    """Cuts before and after every function and class of the file itself; what is inside a class stays with it.
+    """Cuts before and after every top-level function and class; what is inside a class stays with it.
 
-    A namespace is looked into, a class or module is not. Imports and other code between declarations are chunks too.
-    ``size`` and files without known definitions are treated as `definitions` treats them.
+    It descends into namespaces, but not into classes or modules. Imports and other code between declarations are chunks
+    too. ``size`` and files without known definitions are handled as in `definitions`.
     """
 
     def chosen(self, definitions: Sequence[Definition]) -> Sequence[Definition]:

@@ -1,4 +1,4 @@
-"""Which syntax nodes are definitions, by language: the whole knowledge of `definitions` and of chunk headers."""
+"""Which syntax nodes are definitions, by language: the table behind `definitions` and chunk headers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ class DefinitionNodes:
     """Node types of one grammar."""
 
     simple: frozenset[str]
-    """Definitions that are not looked into: functions, methods, plain types."""
+    """Definitions without inner ones: functions, methods, plain types."""
     containers: frozenset[str]
-    """Definitions that hold others: classes, traits, modules."""
+    """Definitions that contain others: classes, traits, modules."""
     wrappers: frozenset[str]
     """Nodes around one definition that belong to it: decorators, export, template."""
     transparent: frozenset[str]
-    """Nodes that are not definitions but can hold some: bodies, namespaces, conditions."""
+    """Nodes that are not definitions but can contain some: bodies, namespaces, conditions."""
     leading: frozenset[str]
     """Siblings before a definition that belong to it."""
     imports: frozenset[str]
     taking_comments: frozenset[str]
-    """Nodes whose grammar counts the comments after them as theirs, though a definition follows."""
+    """Nodes whose grammar includes the comments after them, though a definition follows."""
     fields: frozenset[str] = frozenset()
-    """Class members that are definitions where their value is a function."""
+    """Class members that are definitions if their value is a function."""
 
 
 def _nodes(
@@ -162,7 +162,7 @@ DEFINITION_NODES = {
     "bash": _BASH,
 }
 
-# `definitions` also cuts at these. Headers name the definitions above only, so that they stay as they were.
+# `definitions` also cuts at these. Headers name only the definitions above, so that existing headers do not change.
 _MEMBERS = _words("field_definition public_field_definition")
 CUT_NODES = DEFINITION_NODES | {
     "javascript": replace(_JAVASCRIPT, fields=_MEMBERS),

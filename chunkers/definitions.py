@@ -18,7 +18,7 @@ from chunkers.text_cuts import text_cuts, text_pieces
 from chunkers.types import Piece, SizeLimit, SourceFile
 
 _WITHOUT_GRAMMAR = 2000
-# What may follow a definition on its last line and still belongs to it, and the blank lines after it.
+# What may follow a definition on its last line and still belong to it, and the blank lines after it.
 _REST_OF_LINE = re.compile(rb"[ \t;,]*(?:(?://|#|--)[^\n]*|/\*[^\n]*\*/[ \t\r]*)?\r?(?:\n(?:[ \t\r]*\n)*|\Z)")
 _WORD = re.compile(rb"[^\W_]|[\x80-\xff]")
 _ENDED = frozenset({"ruby", "lua"})
@@ -27,10 +27,10 @@ _WORD_BUT_END = re.compile(rb"\b(?!end\b)\w|[\x80-\xff]")
 
 @dataclass(frozen=True, kw_only=True)
 class Definitions:
-    """Cuts before and after every definition; what lies between is a chunk too, unless it only closes something.
+    """Cuts before and after every definition; code between them is a chunk too, unless it only closes something.
 
-    With ``size``, a chunk over that many non-whitespace characters is cut as text. A file of a language whose
-    definitions are not known is cut into lines of up to ``size`` (or 2000).
+    With ``size``, a chunk with more non-whitespace characters is cut as text. A file in a language whose definitions
+    are not known is cut into lines of up to ``size`` (or 2000).
     """
 
     size: int | None = None
@@ -45,7 +45,7 @@ class Definitions:
 
     @property
     def limit(self) -> SizeLimit | None:
-        """No chunk has more non-whitespace characters, where a size is given."""
+        """No chunk has more non-whitespace characters, if a size is given."""
         return SizeLimit("nws", self.size) if self.size is not None else None
 
     def fallback(self, source: SourceFile) -> str | None:
@@ -55,7 +55,7 @@ class Definitions:
         return no_tree(source)
 
     def chosen(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
-        """Return the definitions that are cut out: all of them."""
+        """Return the definitions to cut out: all of them."""
         return definitions
 
     def split(self, source: SourceFile) -> list[Piece]:
@@ -83,13 +83,13 @@ def definition_cuts(data: bytes, definitions: Sequence[Definition]) -> list[int]
 
 
 def _line_start(data: bytes, start: int) -> int:
-    """Return the start of the line if only whitespace is before the definition on it."""
+    """Return the start of the line if only whitespace precedes the definition on it."""
     line = data.rfind(b"\n", 0, start) + 1
     return line if data[line:start].isspace() else start
 
 
 def _without_closings(data: bytes, cuts: Sequence[int], word: re.Pattern[bytes]) -> Iterator[int]:
-    """Yield the cuts, leaving out those before a part without any word: it is joined to the part before it."""
+    """Yield the cuts except those before a part without any word, which is joined to the previous part."""
     for start, end in itertools.pairwise([*cuts, len(data)]):
         if start == 0 or word.search(data, start, end):
             yield start

@@ -1,4 +1,4 @@
-"""How large chunks are: a comparison of chunkers says little until their sizes are known."""
+"""The distribution of chunk sizes: a comparison of chunkers means little until their sizes are known."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Distribution:
     quantiles: dict[str, int]
     """min, p5, p25, p50, p75, p95 and max, each the size of some chunk."""
     edges: tuple[int, ...]
-    """The limits of the histogram's bins, one more than there are bins."""
+    """The limits of the histogram's bins, one more than the number of bins."""
     bins: tuple[int, ...]
 
 
 def distribution(sizes: Sequence[int], *, bins: int = 10) -> Distribution:
-    """Return the distribution of sizes; of no sizes, one without quantiles."""
+    """Return the distribution of sizes; without sizes, it has no quantiles."""
     if not sizes:
         return Distribution(0, 0.0, {}, (), ())
     values = np.sort(np.asarray(sizes, dtype=np.int64))

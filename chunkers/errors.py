@@ -1,14 +1,14 @@
-"""The two errors a user can meet; anything else that escapes is a bug."""
+"""The errors a user can see; anything else that escapes is a bug."""
 
 
 class UsageError(Exception):
-    """Something the user gave is wrong; the message names it and says what to do."""
+    """The user's input is wrong; the message names it and says what to do."""
 
     exit_code = 2
 
 
 class MissingExtraError(UsageError):
-    """Something that is needed is not installed; the message names the extra."""
+    """A required package is not installed; the message names the extra."""
 
     exit_code = 4
 
@@ -18,7 +18,7 @@ class MissingExtraError(UsageError):
 
 
 class MissingProgramError(UsageError):
-    """A program that is needed is not on the path; the message says how to install it."""
+    """A required program is not on the path; the message says how to install it."""
 
     exit_code = 4
 
@@ -27,7 +27,7 @@ class MissingProgramError(UsageError):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what was raised in one line, with its type unless the message was written for users."""
+    """Return the exception in one line, with its type unless the message was written for users."""
     said = " ".join(str(error).split())
     return said if isinstance(error, UsageError) else ": ".join(filter(None, (type(error).__name__, said)))
 

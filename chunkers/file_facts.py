@@ -1,4 +1,4 @@
-"""What is known of a file without its text."""
+"""Facts about a file, without its text."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ KEY_BYTES = 16
 
 
 class FileFacts(NamedTuple):
-    """A file as it was when it was looked at."""
+    """A file in the state in which it was read."""
 
     path: str
     language: str | None
     size: int
-    """In bytes."""
+    """Size in bytes."""
     digest: bytes
     """SHA-256 of the content."""
     key: bytes
-    """What names the file wherever something is kept for it: a hash of its path, language and content."""
+    """The key of everything cached for the file: a hash of its path, language and content."""
     unfit: str = ""
-    """Why the file is left out of its corpus; then nothing else is known of it."""
+    """Why the file is not in the corpus; if set, the other facts are unknown."""
 
 
 def file_facts(source: SourceFile) -> FileFacts:
-    """Return what is known of a file that has been read."""
+    """Return the facts of a file that has been read."""
     digest = hashlib.sha256(source.data).digest()
     about = f"{source.path}\0{source.language}\0".encode("utf-8", "surrogateescape")
     key = hashlib.sha256(about + digest).digest()[:KEY_BYTES]
@@ -37,12 +37,12 @@ def file_facts(source: SourceFile) -> FileFacts:
 
 
 def unfit_file(path: str, reason: str) -> FileFacts:
-    """Return a file that is left out."""
+    """Return the facts of a file that is left out."""
     return FileFacts(path, None, 0, b"", b"", reason)
 
 
 def facts_of(repository: Repository) -> Sequence[FileFacts]:
-    """Return every file of a repository in its order; one that need not read them for it has this as a method."""
+    """Return every file of a repository in order; one that need not read them for it has this as a method."""
     known = getattr(repository, "facts", None)
     found: Sequence[FileFacts] = known() if known else [file_facts(source) for source in repository.files()]
     return found

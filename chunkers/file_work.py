@@ -1,4 +1,4 @@
-"""Work that looks at one file of a repository at a time: a run may spread it, and keep what came of each content."""
+"""Work on single files of a repository: a run may distribute it, and cache the result per content."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from chunkers.types import SourceFile
 
 Work = Callable[["SourceFile"], bytes]
-"""A function of a module, or a partial of one over others, from a file to a record of what it found there.
+"""A function of a module, or a partial of one over others, from a file to a record of its result.
 
-Path, language and content of the file decide what it makes.
+The result must depend only on path, language and content of the file.
 """
 
 
@@ -31,34 +31,34 @@ class Listed(Protocol):
     """Files whose names are known."""
 
     def names(self) -> Sequence[str]:
-        """Return what tells the files from all others, wherever they are."""
+        """Return names that identify the files globally."""
 
     def portions(self, count: int, *, least: int) -> Sequence[Listed]:
-        """Return the files in about so many portions, in order, each of at least so many files."""
+        """Return the files in about this many portions, in order, each with at least ``least`` files."""
 
     def look(self) -> list[FileFacts]:
-        """Read the files and return what is known of each, in order; those that are unfit with the reason."""
+        """Read the files and return the facts of each, in order; unfit ones with the reason."""
 
 
 class Worker(Protocol):
-    """Does work over files."""
+    """Does work on files."""
 
     def look(self, listed: Listed) -> list[FileFacts]:
-        """Return what is known of each file, read now."""
+        """Return the facts of each file, read now."""
 
     def work(self, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
-        """Yield the files in their order."""
+        """Yield the files in order."""
 
 
 class Here:
-    """Does all work in this process, one file after the other."""
+    """Does all work in this process, one file at a time."""
 
     def look(self, listed: Listed) -> list[FileFacts]:
-        """Return what is known of each file, read now."""
+        """Return the facts of each file, read now."""
         return listed.look()
 
     def work(self, repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:  # noqa: ARG002 - as every worker
-        """Yield the files in their order."""
+        """Yield the files in order."""
         return (WorkedFile(file_facts(source), work(source)) for source in repository.files())
 
 
@@ -67,7 +67,7 @@ _worker: ContextVar[Worker] = ContextVar("_worker", default=Here())  # noqa: B03
 
 @contextmanager
 def done_by(worker: Worker) -> Iterator[None]:
-    """Have work over files done by this worker while the block runs."""
+    """Use this worker for work on files while the block runs."""
     token = _worker.set(worker)
     try:
         yield
@@ -76,10 +76,10 @@ def done_by(worker: Worker) -> Iterator[None]:
 
 
 def look_at(listed: Listed) -> list[FileFacts]:
-    """Return what is known of each file, read now, in order."""
+    """Return the facts of each file, read now, in order."""
     return _worker.get().look(listed)
 
 
 def each_file(repository: Repository, kind: str, work: Work) -> Iterator[WorkedFile]:
-    """Yield every file of a repository in its order, with what the work makes of it; ``kind`` names the work."""
+    """Yield every file of a repository in order, with its record; ``kind`` names the work."""
     return _worker.get().work(repository, kind, work)

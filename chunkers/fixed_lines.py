@@ -1,4 +1,4 @@
-"""`fixed-lines`: blocks of n lines, whatever they hold."""
+"""`fixed-lines`: blocks of n lines, whatever they contain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FixedLines:
     lines: int = 50
     overlap: int = 0
     offset: int = 0
-    """Lines before the first cut; 0 cuts after a whole block. Where the first cut falls is luck."""
+    """Lines before the first cut; 0 cuts after a whole block. Where the first cut falls is arbitrary."""
 
     version: ClassVar[str] = "1"
     lossless: ClassVar[bool] = True
@@ -38,7 +38,7 @@ class FixedLines:
 
     @property
     def period(self) -> int:
-        """Lines after which the cuts repeat: the number of different offsets."""
+        """Number of lines after which the cuts repeat: the number of different offsets."""
         return self.lines - self.overlap
 
     def split(self, source: SourceFile) -> list[Piece]:

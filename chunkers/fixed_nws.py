@@ -12,7 +12,7 @@ from chunkers.types import Piece, SizeLimit, SourceFile
 
 @dataclass(frozen=True, kw_only=True)
 class FixedNws:
-    """Fills each chunk with whole lines; a line that is too long alone is cut at whitespace, else anywhere."""
+    """Fills each chunk with whole lines; a line over the limit is cut at whitespace, else anywhere."""
 
     size: int = 1500
 

@@ -1,4 +1,4 @@
-"""`functions`: one chunk per function or method, and the code between them apart (arXiv 2605.04763 compares it)."""
+"""`functions`: one chunk per function or method, and separate chunks for the code between (cf. arXiv 2605.04763)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chunkers.outline import Definition
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# What the grammars call what can be called; Ruby's `singleton_method`, Swift's `init_declaration` and the like too.
+# The grammars' words for callables, including Ruby's `singleton_method`, Swift's `init_declaration` and the like.
 _CALLABLE = re.compile(
     "function|method|constructor|destructor|init_declaration|static_initializer|operator|indexer|property_declaration"
     "|macro_definition"
@@ -23,10 +23,10 @@ _VALUES = frozenset("arrow_function function_expression generator_function funct
 
 @dataclass(frozen=True, kw_only=True)
 class Functions(Definitions):
-    """Cuts before and after every function and method; class heads, fields, types and imports are chunks of their own.
+    """Cuts before and after every function and method; class heads, fields, types and imports are separate chunks.
 
-    A function inside a function stays with it. ``size`` and files without known definitions are treated as
-    `definitions` treats them.
+    A function inside a function stays with it. ``size`` and files without known definitions are handled as in
+    `definitions`.
     """
 
     def chosen(self, definitions: Sequence[Definition]) -> Sequence[Definition]:
@@ -35,7 +35,7 @@ class Functions(Definitions):
 
 
 def _is_function(node: Node) -> bool:
-    """Return whether a definition is a function: by its grammar's word, or as a name that is given one."""
+    """Return whether a definition is a function: by its node type, or as a name bound to one."""
     if _CALLABLE.search(node.type):
         return True
     values = [node, *node.named_children]

@@ -1,6 +1,6 @@
-"""The rules of ``.gitignore`` files, as git has them, matched in time linear in the length of a path.
+"""The rules of ``.gitignore`` files, with git's semantics, matched in time linear in the length of a path.
 
-A pattern comes from strangers: each is turned into a regular expression of atomic groups, which cannot backtrack.
+Patterns are untrusted: each is compiled to a regular expression of atomic groups, which cannot backtrack.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from chunkers.errors import UsageError
 
 LARGEST = 1_000_000
-"""Bytes of a file of rules."""
+"""Maximum bytes of a rules file."""
 
 MOST_RULES = 10_000
 _LONGEST = 4_096
@@ -26,7 +26,7 @@ _NOTHING = "(?!)"
 
 
 class Rule(NamedTuple):
-    """One line: what it matches, and whether that is left out or taken back in."""
+    """One line: what it matches, and whether that is excluded or included again."""
 
     pattern: re.Pattern[str]
     excludes: bool
@@ -34,13 +34,13 @@ class Rule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The rules of one file, for paths below the folder that holds it."""
+    """The rules of one file, for paths below its folder."""
 
     prefix: str
     rules: tuple[Rule, ...]
 
     def verdict(self, path: str) -> bool | None:
-        """Return whether the last rule that matches leaves the path out; None without one. Folders end in a slash."""
+        """Return whether the last matching rule excludes the path; None if none matches. Folders end in a slash."""
         is_folder = path.endswith("/")
         name = path[len(self.prefix) :].removesuffix("/")
         for rule in reversed(self.rules):
@@ -50,7 +50,7 @@ class Rules(NamedTuple):
 
 
 def read_rules(file: Path, *, prefix: str) -> Rules | None:
-    """Return the rules of a file, or None where it is no regular file."""
+    """Return the rules of a file, or None if it is not a regular file."""
     if not file.is_file() or file.is_symlink():
         return None
     with file.open("rb") as handle:
@@ -62,7 +62,7 @@ def read_rules(file: Path, *, prefix: str) -> Rules | None:
 
 
 def parse_rules(text: str) -> Iterator[Rule]:
-    """Yield the rules of a file's text; what can match nothing is left out, as git does."""
+    """Yield the rules of a file's text; rules that can match nothing are dropped, as git does."""
     for line in text.split("\n"):
         rule = _stripped(line.removesuffix("\r"))
         if not rule or rule.startswith("#"):
@@ -78,20 +78,20 @@ def parse_rules(text: str) -> Iterator[Rule]:
 
 
 def _stripped(line: str) -> str:
-    """Return the line without the spaces at its end, unless a backslash keeps them."""
+    """Return the line without trailing spaces, unless a backslash escapes them."""
     bare = line.rstrip(" ")
     backslashes = len(bare) - len(bare.rstrip("\\"))
     return bare + " " if backslashes % 2 and len(bare) < len(line) else bare
 
 
 def _path(rule: str) -> str:
-    """Return the expression of a rule with folders; between two ``**`` the first place that fits is the best one."""
+    """Return the expression of a rule with folders; between two ``**``, the first match is the best one."""
     blocks: list[list[str]] = [[]]
     for part in _names(rule):
         if part == "**":
             blocks.append([])
         else:
-            # Between two slashes there is no name that could match.
+            # Nothing can match between two slashes.
             blocks[-1].append(_segment(part) if part else _NOTHING)
     first, *rest = ["/".join(block) for block in blocks]
     if not rest:
@@ -99,12 +99,12 @@ def _path(rule: str) -> str:
     found = first + "/" if first else ""
     for block in rest[:-1]:
         found += f"(?>(?:[^/]+/)*?{block}/)" if block else ""
-    # At the end, ** stands for everything inside.
+    # At the end, ** matches everything inside.
     return found + (f"(?:[^/]+/)*{rest[-1]}" if rest[-1] else ".+")
 
 
 def _names(rule: str) -> list[str]:
-    """Return the parts between slashes; a slash in brackets is a sign of its class."""
+    """Return the parts between slashes; a slash in brackets is a character of its class."""
     found = [""]
     at = 0
     while at < len(rule):
@@ -122,7 +122,7 @@ def _names(rule: str) -> list[str]:
 
 
 def _segment(rule: str) -> str:
-    """Return the expression of one name with wildcards; between two stars the first place that fits is the best one."""
+    """Return the expression of one name with wildcards; between two stars, the first match is the best one."""
     parts: list[str] = [""]
     at = 0
     while at < len(rule):
@@ -151,8 +151,8 @@ def _segment(rule: str) -> str:
 def _class(rule: str, at: int) -> tuple[str, int]:
     """Return the expression of a bracket that begins there, and where it ends.
 
-    As to git: one that is not closed matches nothing, a class of no known name neither, and of a range that runs
-    backwards only its first sign counts.
+    As in git, an unclosed bracket matches nothing, nor does an unknown class name, and of a reversed range only its
+    first character counts.
     """
     negated = rule[at : at + 1] in ("!", "^") and at < len(rule)
     at += negated

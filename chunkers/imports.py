@@ -19,7 +19,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*\Z")
 
 
 def imported_names(root: Node, language: str) -> list[str]:
-    """Return the names in the order of the file's import statements, each once."""
+    """Return the distinct names in the order of the file's import statements."""
     kinds = DEFINITION_NODES[language].imports
     statements = [text_of(child) for child in root.children if child.type in kinds]
     return list(dict.fromkeys(name for statement in statements for name in _names(statement)))

@@ -1,4 +1,4 @@
-"""Files that a user names: regular ones only, and of a bounded size, so that reading them ends."""
+"""Opens files named by the user: only regular files of bounded size, so that reading them ends."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from chunkers.errors import UsageError
 
 LARGEST_INPUT = 4 * 2**30
-"""Bytes of a file that is read whole."""
+"""Maximum bytes of a file that is read whole."""
 
 
 def open_input(path: Path) -> io.BufferedReader:
-    """Open a file to read its bytes; raise for a pipe, a device or a socket, which may have no end."""
-    # Without O_NONBLOCK, a pipe that nobody writes to is waited for before it can be told from a file.
+    """Open a file to read its bytes; raise for a pipe, a device or a socket, which may never end."""
+    # Without O_NONBLOCK, opening a pipe without a writer would block before it can be recognised.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(handle).st_mode
     if stat.S_ISREG(mode):
@@ -28,14 +28,14 @@ def open_input(path: Path) -> io.BufferedReader:
 
 
 def read_input(path: Path, *, largest: int = LARGEST_INPUT) -> bytes:
-    """Return the bytes of a file; raise for one that is larger than any of its kind, and for what is no file."""
+    """Return the bytes of a file; raise if it is too large, or not a file."""
     with open_input(path) as file:
         _check_size(path, file, largest)
         return file.read()
 
 
 def read_text_input(path: Path, *, largest: int = LARGEST_INPUT) -> str:
-    r"""Return the text of a UTF-8 file, as `read_input` does its bytes; every line ends with \n."""
+    r"""Return the text of a UTF-8 file, with the checks of `read_input`; every line ends with \n."""
     with open_input(path) as file, io.TextIOWrapper(file, "utf-8-sig") as text:
         _check_size(path, file, largest)
         return text.read()

@@ -1,4 +1,4 @@
-"""Languages by content, where a file's name allows several or says nothing."""
+"""Detects languages by content, where a file's name allows several or says nothing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _INTERPRETERS = {
 
 
 def _first(*rules: tuple[re.Pattern[bytes], str]) -> Callable[[bytes], str | None]:
-    """Return a function that gives the language of the first rule that content fits, or None."""
+    """Return a function that returns the language of the first rule that matches the content, or None."""
     return lambda head: next((language for pattern, language in rules if pattern.search(head)), None)
 
 
@@ -60,13 +60,13 @@ AMBIGUOUS: Final = {
     "ts": _first((_QT_LINGUIST, "xml")),
     "fs": _first((_GLSL, "glsl")),
 }
-"""Extension → the language of a file's head, empty where no grammar is its own, None where content does not decide."""
+"""Extension → the language of a file's head, empty if it has no grammar, None if content does not decide."""
 
 
 def language_of_content(data: bytes, extension: str) -> str | None:
-    """Return the language that the content shows, or None where the name has the last word.
+    """Return the language that the content shows, or None if the name decides.
 
-    Empty where the content is plainly of a language without a grammar.
+    Empty if the content is clearly in a language without a grammar.
     """
     head = data[:_HEAD]
     if head.startswith(b"#!") and (found := _SHEBANG.match(head)):

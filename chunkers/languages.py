@@ -1,4 +1,4 @@
-"""Languages by file name and content, and their grammars: the only module that touches tree-sitter-language-pack."""
+"""Languages by file name and content, and their grammars: the only module that uses tree-sitter-language-pack."""
 
 from __future__ import annotations
 
@@ -209,24 +209,23 @@ _BY_EXTENSION = {
 }
 
 _TEMPLATES = frozenset("in tmpl tpl j2 jinja jinja2 template".split())
-"""Extensions that stand behind that of the text they make: ``config.h.in`` is C."""
+"""Extensions after that of the generated text: ``config.h.in`` is C."""
 
 INJECTED_LANGUAGES = frozenset("comment doxygen gstlaunch jsdoc luadoc luap markdown_inline printf test".split())
-"""Grammars of text inside other files: no file is theirs."""
+"""Grammars of text embedded in other files: never a file's own language."""
 
 DATA_LANGUAGES = frozenset(
     "csv tsv psv json pem po gosum pgn bibtex xml gitignore gitattributes requirements pymanifest".split()
 )
-"""Languages of data rather than code: a walk leaves their files out."""
+"""Languages of data rather than code: a walk skips their files."""
 
 GRAMMAR_PACK = f"tree-sitter-language-pack {version('tree-sitter-language-pack')}"
 
 
 def language_of(path: str, data: bytes | None = None) -> str | None:
-    """Return the grammar's name for a file, or None where neither its name nor its content tells one.
+    """Return the grammar's name for a file, or None if neither its name nor its content shows one.
 
-    The content is asked only where it can add to the name: scripts without an extension, extensions of several
-    languages.
+    The content is read only if it can add to the name: scripts without an extension, ambiguous extensions.
     """
     name = posixpath.basename(path).lower()
     if name in _BY_NAME:
@@ -240,14 +239,14 @@ def language_of(path: str, data: bytes | None = None) -> str | None:
 
 
 def name_decides(path: str) -> bool:
-    """Return whether a file's name tells its language, or that it has none, without a look at its content."""
+    """Return whether a file's name shows its language, or that it has none, without reading its content."""
     name = posixpath.basename(path).lower()
     extension = _extension(name)
     return name in _BY_NAME or (bool(extension) and extension not in AMBIGUOUS)
 
 
 def _extension(name: str) -> str:
-    """Return the extension of a lower-case name that tells a language; empty where the name has none."""
+    """Return the extension of a lower-case name that shows a language; empty if there is none."""
     stem, dot, extension = name.rpartition(".")
     if not dot:
         return ""
@@ -257,27 +256,27 @@ def _extension(name: str) -> str:
 
 
 UNSAFE_GRAMMARS = frozenset({"cobol", "d", "jsonnet", "typst"})
-"""Grammars that are not used: COBOL's scanner never returns on some texts (a last line of fewer than seven columns),
-D's and Typst's read memory that is not their own (D's on some bytes, Typst's on any text, by what lay there before) and
-end the process, Jsonnet's keeps in a variable of the process whether the file before ended inside a text, so that a
-file is cut by what was cut before it."""
+"""Grammars that are not used: COBOL's scanner never returns on some texts (a last line of fewer than seven columns);
+D's and Typst's read out of bounds (D's on some bytes, Typst's on any text, depending on what was in memory before)
+and crash the process; Jsonnet's keeps in a global variable whether the previous file ended inside a text, so that a
+file's cuts depend on what was cut before it."""
 
 PARSE_SECONDS = 2.0
 PARSE_SECONDS_PER_MB = 8.0
-"""Processor time that a file may take to parse. Source code takes a hundredth of it; but most grammars have texts of a
-few kilobytes that take hours."""
+"""Limit on the processor time for parsing a file. Source code takes a hundredth of it; but most grammars have inputs of
+a few kilobytes that take hours."""
 
 ENDLESS_LAST_LINE = {"perl": b"#"}
-"""What may not be on a last line that has no line break: the grammar's scanner would never return, and no limit of time
-is looked at inside a scanner. Perl's waits for the end of a comment's line."""
+"""Characters not allowed on a last line without a line break: the grammar's scanner would never return, and time limits
+are not checked inside a scanner. Perl's waits for the end of a comment's line."""
 
 LARGEST_PARSED = {"svelte": 20_000}
-"""Bytes up to which a file is parsed, for grammars whose time grows with the square of the length on some texts."""
+"""Maximum bytes to parse, for grammars whose time grows with the square of the length on some texts."""
 
 
 @functools.cache
 def known_languages() -> frozenset[str]:
-    """Return the names of the grammars that are used: all of the pack but the unsafe ones."""
+    """Return the names of the grammars in use: all of the pack except the unsafe ones."""
     from typing import get_args
 
     from tree_sitter_language_pack import SupportedLanguage
@@ -301,7 +300,7 @@ def binding(language: str) -> object:
 
 
 def parser(language: str) -> Parser:
-    """Return a new parser; parsers hold state and are not shared between threads."""
+    """Return a new parser; parsers are stateful and not shared between threads."""
     from tree_sitter import Parser
 
     return Parser(grammar(language))
@@ -314,7 +313,7 @@ def is_endless(language: str, data: bytes) -> bool:
 
 
 def syntax_tree(language: str, data: bytes, *, seconds: float | None = None) -> Tree | None:
-    """Return the tree of a text, or None where its grammar takes too long for it."""
+    """Return the tree of a text, or None if its grammar takes too long."""
     if is_endless(language, data):
         log.warning(
             "a text of %s bytes ends in a line that the %s grammar never leaves: it is read without",
@@ -327,10 +326,10 @@ def syntax_tree(language: str, data: bytes, *, seconds: float | None = None) -> 
     until = time.thread_time() + allowed
     while (left := until - time.thread_time()) > 0:
         with warnings.catch_warnings():
-            # What is to replace it, a callback, ends the process in this version of the library.
+            # Its replacement, a callback, crashes the process in this version of the library.
             warnings.simplefilter("ignore", DeprecationWarning)
-            made.timeout_micros = max(int(left * 1e6), 1)  # type: ignore[misc] # its stub forgets the setter
-        # The limit is one of the clock: where the machine was busy, the same parser goes on where it stopped.
+            made.timeout_micros = max(int(left * 1e6), 1)  # type: ignore[misc] # the stub forgets the setter
+        # The limit is in wall time: if the machine was busy, the same parser continues where it stopped.
         with contextlib.suppress(ValueError):
             return made.parse(data)
     log.warning("a text of %s bytes takes over %.0f s to parse as %s: it is read without", len(data), allowed, language)

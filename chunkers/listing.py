@@ -1,4 +1,4 @@
-"""The names below a folder that a walk may keep, with a reason for each one left out; no source file is opened."""
+"""Lists the names below a folder that a walk may keep, with a reason for each skipped one; opens no source file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from chunkers.writable import is_writable
 _VENDORED = frozenset("node_modules bower_components vendor third_party site-packages __pycache__ venv".split())
 _BUILT_AT_TOP = frozenset("build dist env".split())
 NEVER = ("symbolic link", "not a file")
-"""Reasons that hold for a wanted path too: what a link leads to is not the repository's."""
+"""Reasons that apply to requested paths too: the target of a link does not belong to the repository."""
 
 
 def unfit_path(path: str) -> str:
-    """Return why a folder of the path keeps it out of a corpus, or nothing; for trees that are not on disk."""
+    """Return why a folder of the path is excluded from a corpus, or nothing; for trees that are not on disk."""
     parts = path.split("/")[:-1]
     return _unwritable(path) or next(
         (why for n, name in enumerate(parts) if (why := _folder_reason(name, "/".join(parts[: n + 1]), ()))), ""
@@ -26,7 +26,7 @@ def unfit_path(path: str) -> str:
 
 
 class _Open(NamedTuple):
-    """A folder that is being walked: what is left of it, and the rules that hold inside."""
+    """A folder being walked: its remaining entries, and the rules that apply inside."""
 
     entries: Iterator[os.DirEntry[str]]
     folder: str
@@ -34,7 +34,7 @@ class _Open(NamedTuple):
 
 
 def list_names(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield (path, reason to skip or "") in path order; a folder that is left out is one row, ending in a slash."""
+    """Yield (path, reason to skip or "") in path order; a skipped folder is one row, ending in a slash."""
     try:
         walked = [_enter(root, "", ())]
     except OSError as error:
@@ -71,7 +71,7 @@ def _enter(root: Path, folder: str, inherited: tuple[Rules, ...]) -> _Open:
 
 
 def _ignored(path: str, ignores: Sequence[Rules]) -> bool:
-    """Return the verdict of the deepest file that has one, as git does."""
+    """Return the verdict of the deepest rules file that has one, as git does."""
     for ignore in reversed(ignores):
         if (verdict := ignore.verdict(path)) is not None:
             return verdict
@@ -88,5 +88,5 @@ def _folder_reason(name: str, path: str, ignores: Sequence[Rules]) -> str:
 
 
 def _unwritable(path: str) -> str:
-    """Return why no result file could hold the path, or nothing."""
+    """Return why no result file could contain the path, or nothing."""
     return "" if is_writable(path) else "name is not UTF-8"

@@ -1,4 +1,4 @@
-"""A suggestion for a word that is not known."""
+"""Suggests a known word for an unknown one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether something may be downloaded: a command that only looks (`plan`) reaches for nothing."""
+"""Whether downloads are allowed: a read-only command (`plan`) downloads nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _offline = ContextVar("offline", default=False)
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """Have nothing downloaded while the block runs."""
+    """Forbid downloads while the block runs."""
     before = _offline.set(True)
     try:
         yield
@@ -22,6 +22,6 @@ def offline() -> Iterator[None]:
 
 
 def check_download(what: str) -> None:
-    """Raise where nothing may be downloaded, naming what would have been."""
+    """Raise if downloads are forbidden, naming the item."""
     if _offline.get():
         raise UsageError(f"{what} is not on this machine, and this command downloads nothing: run the experiment first")

@@ -1,4 +1,4 @@
-"""A file's definitions, found in its syntax tree without looking into functions."""
+"""A file's definitions, found in its syntax tree without descending into functions."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Definition:
     """One function, class or method, with the comments and decorators before it."""
 
     start: int
-    """Where its first comment, decorator or word begins."""
+    """Start of its first comment, decorator or word."""
     end: int
     node: Node
-    """The definition itself, without what is wrapped around it."""
+    """The definition itself, without its wrappers."""
     parent: int | None
-    """The position of the enclosing definition in the outline."""
+    """The index of the enclosing definition in the outline."""
 
 
 def signature_of(node: Node) -> str:
-    """Return what stands before a definition's body, on one line."""
+    """Return the part before a definition's body, on one line."""
     body = node.child_by_field_name("body") or next(
         (child for child in node.children if child.type.endswith(("body", "block"))), None
     )
@@ -46,18 +46,18 @@ def signature_of(node: Node) -> str:
 
 
 def name_of(node: Node) -> str:
-    """Return a definition's name as it is written, or its signature where the grammar has no name for it."""
+    """Return a definition's name as written, or its signature if the grammar has no name for it."""
     named = _named(node)
     return text_of(named) if named is not None else signature_of(node)
 
 
 def text_of(node: Node) -> str:
-    """Return the node's text; bytes that are not UTF-8 are shown as replacement characters."""
+    """Return the node's text, with bytes that are not UTF-8 as replacement characters."""
     return (node.text or b"").decode("utf-8", "replace")
 
 
 def has_outline(language: str | None) -> bool:
-    """Return whether definitions of this language are known."""
+    """Return whether the definition nodes of this language are known."""
     return language in DEFINITION_NODES
 
 
@@ -86,10 +86,10 @@ def outline(root: Node, nodes: DefinitionNodes) -> list[Definition]:
 def _children(
     parent: Node, nodes: DefinitionNodes, lead: Node | None = None, last: Node | None = None
 ) -> Iterator[_Found]:
-    """Yield a node's definitions as (start, end, definition), and in their place what is found in its other parts.
+    """Yield a node's definitions as (start, end, definition), and for its other parts what is found inside them.
 
-    ``lead`` and ``last`` are the first and the last comment right before the node: they belong to a definition that
-    the node begins with.
+    ``lead`` and ``last`` are the first and the last comment right before the node: they belong to a definition at the
+    node's start.
     """
     for child in _parts(parent, nodes):
         kind = child.type
@@ -109,9 +109,9 @@ def _children(
 
 
 def _parts(parent: Node, nodes: DefinitionNodes) -> Iterator[Node]:
-    """Yield a node's children, and after each the comments below it that its grammar counts as its own.
+    """Yield a node's children, and after each the trailing comments that its grammar includes in it.
 
-    Instead of an import that took in the comments after it, what is in it is yielded.
+    An import that includes the comments after it is replaced by its children.
     """
     for child in parent.children:
         if child.type in nodes.taking_comments:
@@ -122,16 +122,16 @@ def _parts(parent: Node, nodes: DefinitionNodes) -> Iterator[Node]:
 
 
 def code_end(node: Node, comments: Container[str]) -> int:
-    """Return where a node's code ends: without the space after it and the comments below it."""
+    """Return where a node's code ends, without trailing whitespace and comments."""
     taken_in = comments_taken_in(node, comments)
     stop = taken_in[0].start_byte if taken_in else node.end_byte
     return node.start_byte + len((node.text or b"")[: stop - node.start_byte].rstrip())
 
 
 def comments_taken_in(node: Node, comments: Container[str]) -> list[Node]:
-    """Return the comments that end a node though they are no deeper than it, and so belong to what follows.
+    """Return the comments at a node's end that are no deeper than it, and so belong to what follows.
 
-    A body that only its indentation ends, as Scala's, reaches to the next word, over the comments before that.
+    A body delimited only by indentation, as in Scala, extends to the next word, over the comments before that.
     """
     taken_in: list[Node] = []
     inner = node
@@ -165,7 +165,7 @@ def definition_in(node: Node, nodes: DefinitionNodes) -> Node | None:
 
 
 def _wrapped(node: Node) -> list[Node]:
-    """Return what may be the definition in a wrapper; a C++ member of a type without a name is data."""
+    """Return the candidate for the definition in a wrapper; a C++ member of an unnamed type is data."""
     if node.type != "field_declaration":
         return node.named_children
     return [child for child in node.named_children if child.child_by_field_name("name") is not None]
@@ -196,18 +196,18 @@ def _is_function(value: Node | None) -> bool:
 
 
 def _touches(last: Node | None, node: Node) -> bool:
-    """Return whether no blank line is between two nodes; a comment may hold its own line end."""
+    """Return whether no blank line is between two nodes; a comment may include its own line end."""
     return last is not None and node.start_point.row - last.end_point.row <= (last.end_point.column > 0)
 
 
 def _begins_line(last: Node, comment: Node) -> bool:
-    """Return whether a comment is not behind code on the same line; one that ``last`` took in never is."""
+    """Return whether a comment starts its line, with no code before it; one included in ``last`` never does."""
     is_taken_in = comment.end_byte <= last.end_byte
     return is_taken_in or comment.start_point.row > last.end_point.row or last.end_point.column == 0
 
 
 def _named(node: Node) -> Node | None:
-    """Return the node that names a definition: its name, or what is left when declarators are peeled."""
+    """Return the node that names a definition: its name, or what remains after removing declarators."""
     found: Node | None = None
     while (inner := _name_or_declarator(node)) is not None:
         found, peel = inner
@@ -218,13 +218,13 @@ def _named(node: Node) -> Node | None:
 
 
 def _name_or_declarator(node: Node) -> tuple[Node, bool] | None:
-    """Return the part of a node that holds its name, and whether the name may be deeper in that part."""
+    """Return the part of a node that holds its name, and whether the name may be deeper in it."""
     if node.type in _VARIABLES:
         node = node.named_children[0]
     for name in ("name", "declarator", "type"):
         inner = node.child_by_field_name(name)
         if inner is not None:
             return inner, name == "declarator"
-    # Go's type declaration holds its spec, and C++'s reference its declarator, without naming the field.
+    # Go's type declaration contains its spec, and C++'s reference its declarator, without naming the field.
     inner_types = ("_spec", "identifier", "declarator")
     return next(((child, True) for child in node.named_children if child.type.endswith(inner_types)), None)

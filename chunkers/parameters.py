@@ -1,4 +1,4 @@
-"""A plug-in's parameters: the fields of its dataclass, read from a spec and written into one."""
+"""A plug-in's parameters: the fields of its dataclass, parsed from and written to a spec."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from chunkers.nearest import nearest
 from chunkers.spec import Spec
 
 _LARGEST = 10**12
-"""No parameter is a larger number; what counts with it may use 64 bits."""
+"""No parameter may be a larger number; arithmetic with it may use 64 bits."""
 _TRUE, _FALSE = {"true", "yes", "1", "on"}, {"false", "no", "0", "off"}
 
 
 class Parameter(NamedTuple):
-    """One parameter as `chunkbench list` shows it."""
+    """One parameter as displayed by `chunkbench list`."""
 
     name: str
     type: str
     default: str | None
-    """As a spec writes it; None where the parameter must be given."""
+    """As written in a spec; None if the parameter is required."""
 
     def __str__(self) -> str:
-        """Write it as a spec would: size=1500, or path=… where there is no default."""
+        """Return it as a spec would have it: size=1500, or path=… if there is no default."""
         return f"{self.name}={'…' if self.default is None else self.default}"
 
 
@@ -37,7 +37,7 @@ def parameters_of(cls: type) -> list[Parameter]:
 
 
 def read_parameters(cls: type, spec: Spec, *, kind: str) -> dict[str, Any]:
-    """Return the spec's values in the types of the class's fields; raise for one that is unknown, wrong or missing."""
+    """Return the spec's values in the types of the class's fields; raise for unknown, invalid or missing ones."""
     fields = {field.name: field for field in _fields(cls)}
     hints = typing.get_type_hints(cls)
     values = {}
@@ -54,13 +54,13 @@ def read_parameters(cls: type, spec: Spec, *, kind: str) -> dict[str, Any]:
 
 
 def write_parameters(plugin: Any) -> tuple[tuple[str, str], ...]:  # noqa: ANN401 - any dataclass
-    """Return the values that differ from their defaults, as a spec writes them."""
+    """Return the values that differ from their defaults, as written in a spec."""
     values = ((field, getattr(plugin, field.name)) for field in _fields(type(plugin)))
     return tuple((field.name, written(value)) for field, value in values if written(value) != _default(field))
 
 
 def written(value: object) -> str:
-    """Return the value as a spec writes it."""
+    """Return the value as written in a spec."""
     return str(value).lower() if isinstance(value, bool) or value is None else str(value)
 
 
@@ -69,7 +69,7 @@ def values_of(plugin: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any dataclass
     return {field.name: getattr(plugin, field.name) for field in _fields(type(plugin))}
 
 
-def _fields(cls: Any) -> Iterable[dataclasses.Field[Any]]:  # noqa: ANN401 - a class that is a dataclass
+def _fields(cls: Any) -> Iterable[dataclasses.Field[Any]]:  # noqa: ANN401 - any dataclass
     return (field for field in dataclasses.fields(cls) if field.init)
 
 

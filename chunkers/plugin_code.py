@@ -1,4 +1,4 @@
-"""The code behind a plug-in, as a hash: a changed plug-in is never answered from a cache."""
+"""The code behind a plug-in, as a hash: a changed plug-in is never served from a cache."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from chunkers.targets import file_digest, file_of
 
 _MADE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__dataclass_fields__", "__dataclass_params__"}
 _MADE |= {"__annotations__", "__annotate_func__", "__annotations_cache__", "__static_attributes__", "_abc_impl"}
-"""Attributes of a class that Python makes from the others, or whose text differs from process to process."""
+"""Attributes of a class that Python derives from the others, or whose text differs between processes."""
 
 
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Fields in which statements, or what holds them, stand."""
+"""Fields that contain statements, directly or nested."""
 _OURS = frozenset({"chunkers", "indexing", "ground_truth", "evaluation"})
 
 
 def code_hash(cls: type) -> str:
-    """Return a hash of the code that decides what the class does.
+    """Return a hash of the code that determines the behaviour of the class.
 
-    A plug-in file is hashed alone, any other module with what it imports from its own package or from ours. A class
-    without a file (a notebook's), or one made inside a function, is hashed with all that it reaches.
+    A plug-in file is hashed alone, any other module together with what it imports from its own package or from ours. A
+    class without a file (a notebook's), or one made inside a function, is hashed with everything it reaches.
     """
     if file_of(cls.__module__):
         return file_digest(cls.__module__)
     digest = hashlib.sha256()
-    # A session's __main__ may carry the spec of what started it, which is not where its classes are written.
+    # A session's __main__ may have the spec of the program that started it, which does not contain its classes.
     has_file = getattr(sys.modules.get(cls.__module__), "__file__", None) is not None
     files = module_files(cls.__module__) if has_file else {}
     for name, path in files.items():
@@ -45,7 +45,7 @@ def code_hash(cls: type) -> str:
 
 
 def module_files(module: str) -> dict[str, Path]:
-    """Return module → file for this module and all that it imports from its own outermost package or from ours."""
+    """Return module → file for this module and all that it imports from its own top-level package or from ours."""
     followed = _OURS | {module.partition(".")[0]}
     found: dict[str, Path] = {}
     left = [module]
@@ -61,7 +61,7 @@ def module_files(module: str) -> dict[str, Path]:
 
 
 def _source(module: str) -> Path | None:
-    """Return a module's file, or None where there is no such module or it has no source."""
+    """Return a module's file, or None if there is no such module or it has no source."""
     if module == "__main__":  # a script, which has no spec; or a notebook, which has no file
         script = getattr(sys.modules[module], "__file__", None)
         return Path(script) if script and script.endswith(".py") else None
@@ -79,7 +79,7 @@ def _found(module: str) -> Path | None:
 
 @functools.cache
 def _imports(module: str, file: Path) -> tuple[str, ...]:
-    """Return what a module imports, wherever the import stands; a name that is no module is dropped later."""
+    """Return the imports of a module, anywhere in it; names that are not modules are dropped later."""
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
     return tuple(dict.fromkeys(_imported(ast.parse(file.read_bytes()), package)))
 
@@ -97,7 +97,7 @@ def _imported(tree: ast.Module, package: str) -> Iterator[str]:
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield every statement; no expression holds one, and most nodes are expressions."""
+    """Yield every statement; expressions contain none, and most nodes are expressions."""
     left = [tree]
     while left:
         node = left.pop()
@@ -107,9 +107,10 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _reached(value: Any, *, home: str, seen: set[int]) -> Iterator[str]:  # noqa: ANN401 - any object of a namespace
-    """Yield what the value is made of, without line numbers, and what it names in its own module.
+    """Yield what the value consists of, without line numbers, and what it refers to in its own module.
 
-    An object whose text holds its address hashes differently in every process: too often rather than too rarely.
+    An object whose repr contains its address hashes differently in every process: a miss too often rather than a wrong
+    hit.
     """
     if id(value) in seen:
         return

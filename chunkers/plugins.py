@@ -1,4 +1,4 @@
-"""Plug-ins of every kind: objects, found by name or by where their class is, loaded when used, configured by a spec."""
+"""Plug-ins of every kind: found by name or by the location of their class, loaded on use, configured by a spec."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One registered plug-in: where its class is, what it is in a line, what extra it needs."""
+    """One registered plug-in: the location of its class, a one-line description, and the extra it needs."""
 
     target: str
     summary: str
@@ -39,38 +39,38 @@ class Entry:
 
 
 class Listed(NamedTuple):
-    """A registered plug-in as `chunkbench list` shows it."""
+    """A registered plug-in as displayed by `chunkbench list`."""
 
     name: str
     summary: str
     extra: str | None
     parameters: tuple[Parameter, ...]
     broken: str
-    """Why it cannot be loaded; empty where it can."""
+    """Why it cannot be loaded; empty if it can."""
 
 
 class Spelled(NamedTuple):
-    """A plug-in object and the spec that names it in tables and keys."""
+    """A plug-in object and the spec that identifies it in tables and keys."""
 
     spec: str
     plugin: Any
     only_here: str
-    """Why no other process can make this plug-in from its spec; empty where any can."""
+    """Why no other process can create this plug-in from its spec; empty if any can."""
 
 
 @dataclass(frozen=True)
 class Registry(Generic[T]):
-    """The plug-ins of one kind: those listed here, those of other distributions, and any class that a spec names."""
+    """The plug-ins of one kind: built-in ones, those of other distributions, and any class that a spec names."""
 
     kind: str
     builtin: dict[str, Entry]
     group: str
     """The entry-point group for third parties."""
     members: tuple[str, ...] = ()
-    """What every plug-in of this kind has."""
+    """Attributes that every plug-in of this kind has."""
 
     def entries(self) -> dict[str, Entry]:
-        """Return all registered plug-ins; a built-in name cannot be taken over."""
+        """Return all registered plug-ins; a built-in name cannot be overridden."""
         found = {
             point.name: Entry(point.value, f"from {point.dist.name if point.dist else 'an entry point'}")
             for point in entry_points(group=self.group)
@@ -78,7 +78,7 @@ class Registry(Generic[T]):
         return {**found, **self.builtin}
 
     def listed(self) -> list[Listed]:
-        """Return all registered plug-ins with their parameters; one that cannot be loaded says why."""
+        """Return all registered plug-ins with their parameters; one that cannot be loaded has a reason."""
         return [self._listed(name, entry) for name, entry in self.entries().items()]
 
     def load(self, name: str) -> Any:  # noqa: ANN401 - a class of the third party's choice
@@ -86,7 +86,7 @@ class Registry(Generic[T]):
         entry = self._entry(name)
         try:
             cls = load_target(entry.target)
-        except (Exception, SystemExit) as error:  # whatever other people's code raises
+        except (Exception, SystemExit) as error:  # whatever third-party code raises
             if entry.extra and isinstance(error, ImportError):
                 raise MissingExtraError(f"{self.kind} {name!r} needs {error.name}, which", extra=entry.extra) from error
             raise UsageError(f"{self.kind} {name!r} cannot be loaded: {reason_of(error)}") from error
@@ -113,7 +113,7 @@ class Registry(Generic[T]):
         return typing.cast("T", plugin)
 
     def spell(self, plugin: T) -> Spelled:
-        """Return the object with its spec, under its registered name where it has one."""
+        """Return the object with its spec, under its registered name if it has one."""
         self.check_object(plugin)
         cls: Any = type(plugin)
         _check_class(cls, f"{self.kind} {cls.__qualname__}")
@@ -124,7 +124,7 @@ class Registry(Generic[T]):
         return Spelled(str(spec), plugin, self._only_here(plugin, spec))
 
     def check_object(self, plugin: object) -> None:
-        """Raise for a class where an object of it belongs."""
+        """Raise for a class where an instance of it is expected."""
         if isinstance(plugin, type):
             name = plugin.__qualname__
             raise UsageError(f"{self.kind} {name} is a class: give an object of it, {name}()")
@@ -154,7 +154,7 @@ class Registry(Generic[T]):
             return Listed(name, entry.summary, entry.extra, (), str(error))
 
     def _entry(self, name: str) -> Entry:
-        # Reading the entry points of every distribution takes a while: a built-in name needs none of them.
+        # Reading the entry points of every distribution takes a while: a built-in name needs none.
         if name in self.builtin:
             return self.builtin[name]
         known, colon, rest = name.partition(":")
@@ -183,7 +183,7 @@ def positive(plugin: object, *names: str) -> None:
 
 
 def not_negative(plugin: object, *names: str) -> None:
-    """Raise where a named field is below zero; for ``__post_init__``."""
+    """Raise if a named field is below zero; for ``__post_init__``."""
     for name in names:
         value = getattr(plugin, name)
         if value < 0:
@@ -191,11 +191,11 @@ def not_negative(plugin: object, *names: str) -> None:
 
 
 def identity(plugin: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
-    """Return all that decides what the plug-in does, as plain values: its class, version and parameters."""
+    """Return everything that determines the plug-in's behaviour, as plain values: its class, version and parameters."""
     cls = type(plugin)
     file = file_of(cls.__module__)
     return {
-        # A plug-in file is known by its name, wherever it lies: its code is hashed beside this.
+        # A plug-in file is identified by its name, wherever it is: its code is hashed separately.
         "class": f"{file.name if file else cls.__module__}:{cls.__qualname__}",
         "version": getattr(plugin, "version", "0"),
         **values_of(plugin),

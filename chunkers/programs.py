@@ -1,4 +1,4 @@
-"""Programs by name, never from the folder one is in: that may be somebody's repository."""
+"""Finds programs by name, never in the current folder, which may be someone's repository."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def search_path() -> str:
 
 
 def find_program(name: str) -> str | None:
-    """Return where a program is, or None where it is not installed."""
+    """Return the path of a program, or None if it is not installed."""
     return shutil.which(name, path=search_path())

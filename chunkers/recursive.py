@@ -1,4 +1,4 @@
-"""`recursive`: cut at the coarsest separator of the language, and what is still too large at the next finer one."""
+"""`recursive`: cuts at the coarsest separator of the language, and what is still too large at the next finer one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Recursive:
         return SizeLimit("nws", self.size)
 
     def fallback(self, source: SourceFile) -> str | None:
-        """Return why this file is cut at blank lines and lines only."""
+        """Return why this file is cut only at blank lines and lines."""
         known = has_separators(source.language)
         return None if known else f"no separators for {source.language or 'this file name'}"
 
@@ -54,7 +54,7 @@ class _Text:
     patterns: tuple[re.Pattern[bytes], ...]
 
     def starts(self, start: int, end: int, level: int) -> Iterator[int]:
-        """Yield where the chunks of a span begin; recursion goes no deeper than there are separators."""
+        """Yield the starts of a span's chunks; recursion goes no deeper than the number of separators."""
         if self._size(start, end) <= self.limit:
             yield start
         elif level == len(self.patterns):
@@ -65,7 +65,7 @@ class _Text:
                 yield from self.starts(begin, finish, level + 1)
 
     def _filled(self, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
-        """Yield neighbouring parts joined while they fit, and parts that do not fit alone."""
+        """Yield neighbouring parts, joined while they fit, and parts that do not fit alone."""
         begin = reached = start
         for cut in (*self._cuts(start, end, level), end):
             if reached > begin and self._size(begin, cut) > self.limit:
@@ -76,7 +76,7 @@ class _Text:
 
     def _cuts(self, start: int, end: int, level: int) -> Iterator[int]:
         for match in self.patterns[level].finditer(self.data, start, end):
-            # A part of whitespace alone would be a chunk that says nothing.
+            # A part of only whitespace would be an empty chunk.
             if start < match.end() < end and self._size(start, match.end()):
                 yield match.end()
 

@@ -1,4 +1,4 @@
-"""Every chunker: one line each. The module is imported when the chunker is used."""
+"""Every chunker: one line each. A module is imported when its chunker is used."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from chunkers.types import Chunker
 
 @dataclass(frozen=True)
 class ChunkerRegistry(Registry[Chunker]):
-    """The chunkers; each of them takes ``header=none``, ``path`` or ``scope`` beside its own parameters."""
+    """The chunkers; each also accepts ``header=none``, ``path`` or ``scope`` besides its own parameters."""
 
     def create(self, spec: str | Spec) -> Chunker:
-        """Return the configured chunker, with the header that the spec asks for."""
+        """Return the configured chunker, with the header that the spec requests."""
         spec = Spec.parse(spec) if isinstance(spec, str) else spec
         params = dict(spec.params)
         header = params.get("header")
@@ -38,7 +38,7 @@ class ChunkerRegistry(Registry[Chunker]):
 
 
 def chunker_of(given: str | Chunker) -> Chunker:
-    """Return the chunker that a spec describes, or the object itself, of which no more is asked than `split`."""
+    """Return the chunker that a spec describes, or the object itself, which needs no more than `split`."""
     if isinstance(given, str):
         return CHUNKERS.create(given)
     CHUNKERS.check_object(given)

@@ -1,4 +1,4 @@
-"""The definitions that enclose a window, known from the nodes that were entered to reach it."""
+"""The definitions that enclose a window, derived from the nodes entered to reach it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chunkers.windows import Level
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# A header that named each of 10,000 nested classes would be longer than any chunk.
+# Naming each of 10,000 nested classes would make a header longer than any chunk.
 _MOST = 64
 
 
@@ -22,21 +22,21 @@ class _Scope:
 
     node: Node
     begin: int
-    """Where what is wrapped around the definition begins."""
+    """Where the wrapper of the definition begins."""
     outer: _Scope | None
 
 
 class Scopes:
-    """The definitions around the windows of one file; each entered node is looked at once."""
+    """The definitions around the windows of one file; each entered node is examined once."""
 
     def __init__(self, language: str | None) -> None:
         self._nodes = DEFINITION_NODES.get(language or "")
         self._known: dict[int, _Scope | None] = {}
 
     def around(self, level: Level | None, start: int) -> list[Node]:
-        """Return the definitions around a window that begins at this offset, outermost first, the nearest 64 at most.
+        """Return the definitions around a window that begins at this offset, outermost first, at most the nearest 64.
 
-        A definition that the window itself begins is not around it.
+        A definition that begins with the window is not around it.
         """
         scope = self._scope(level)
         found: list[Node] = []
@@ -47,7 +47,7 @@ class Scopes:
         return found[::-1]
 
     def _scope(self, level: Level | None) -> _Scope | None:
-        """Return the innermost definition that was entered to reach a level."""
+        """Return the innermost definition entered to reach a level."""
         unknown: list[Level] = []
         while level is not None and id(level) not in self._known:
             unknown.append(level)
@@ -58,7 +58,7 @@ class Scopes:
         return scope
 
     def _entered(self, node: Node, outer: _Scope | None) -> _Scope | None:
-        # A wrapper (a decorator's, say) and the definition inside it are one.
+        # A wrapper (for example, a decorator's) and the definition inside it are one.
         if self._nodes is None or (outer is not None and _holds(node, outer.node)):
             return outer
         definition = definition_in(node, self._nodes)

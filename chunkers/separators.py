@@ -1,4 +1,4 @@
-"""Where text of each language is best cut, coarse before fine, for `recursive`: a match's end is a place to cut."""
+"""Where text of each language is best cut, coarse to fine, for `recursive`: each match's end is a possible cut."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LIKE = {"typescript": "javascript", "tsx": "javascript", "cuda": "cpp", "objc":
 
 @functools.cache
 def separators(language: str | None) -> tuple[re.Pattern[bytes], ...]:
-    """Return the language's patterns; every language ends with blank lines, an unknown one has only those."""
+    """Return the language's patterns; every list ends with blank lines, which is all that an unknown language has."""
     own = _BY_LANGUAGE.get(_LIKE.get(language or "", language or ""), [])
     return tuple(re.compile(pattern.encode(), re.MULTILINE) for pattern in (*own, _BLANK_LINES))
 

@@ -1,4 +1,4 @@
-"""Files that others may read: temporary ones are made for their owner alone, which is no use in a shared folder."""
+"""Shares files in a common folder: temporary files are created with access for their owner only."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def share(path: Path) -> None:
-    """Let whoever may read or write the folder that holds a file, or a folder, do the same with it."""
+    """Give a file or folder the permissions of the folder that contains it."""
     around = stat.S_IMODE(path.parent.stat().st_mode)
     path.chmod(around & (0o777 if path.is_dir() else 0o666))

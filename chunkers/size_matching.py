@@ -1,4 +1,4 @@
-"""Fair sizes: the limit of each chunker at which its chunks are, on average, as large as those of the others."""
+"""Size matching: the limit of each chunker at which its chunks are, on average, as large as those of the others."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from chunkers.types import Chunker, SizeLimit, SizeUnit, SourceFile
 
 TOLERANCE = 0.02
 _USUAL = 0.63
-"""What chunks are of their limit, before anything was measured."""
+"""Typical ratio of mean size to limit, before anything is measured."""
 _AHEAD = 8
-"""Limits that are measured together."""
+"""Limits measured together."""
 _LARGEST = 1 << 24
 _UNITS: tuple[SizeUnit, ...] = ("nws", "tokens", "lines")
 
 
 MeansAt = Callable[[Sequence[int]], Mapping[int, float | Exception]]
-"""Limits, the one that is needed first and then those that may be → the mean size of each, or what it raises.
+"""Limits, the required one first and then likely ones → the mean size of each, or what it raises.
 
-The first is measured; of the others, as many as can be for little more.
+The first is measured; of the others, as many as add little cost.
 """
 
 
 class Match(NamedTuple):
-    """The chunker with its chosen limit, and the mean chunk size that it gives."""
+    """The chunker with its chosen limit, and the resulting mean chunk size."""
 
     chunker: Chunker
     field: str
@@ -39,7 +39,7 @@ class Match(NamedTuple):
 
 
 def parse_target(text: str) -> SizeLimit:
-    """Read ``nws=1200`` or ``tokens=300``: the mean size to reach, and its unit."""
+    """Parse ``nws=1200`` or ``tokens=300``: the mean size to reach, and its unit."""
     unit, equals, amount = text.partition("=")
     if unit not in _UNITS or not equals or not (amount.isascii() and amount.isdigit()) or int(amount) == 0:
         raise UsageError(f"{text!r} is not a size: write one of {', '.join(f'{unit}=N' for unit in _UNITS)}, N above 0")
@@ -47,10 +47,10 @@ def parse_target(text: str) -> SizeLimit:
 
 
 def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit, *, chunker: Chunker | None = None) -> Match:
-    """Return the chunker of this spec, or the one given, with the limit that brings its mean size nearest the target.
+    """Return the chunker of this spec, or the one given, with the limit whose mean size is nearest the target.
 
     The limit is found by bisection, since larger limits make larger chunks. A chunker without a limit, or one that
-    cannot come within 2 % whatever its limit (definitions are as large as they are), is an error that says so.
+    cannot come within 2 % whatever its limit (definitions are as large as they are), raises an error that says so.
     """
     rulers = [ruler(source.data, target.unit) for source in sources]
     made = chunker or CHUNKERS.create(spec)
@@ -68,7 +68,7 @@ def matched(spec: str, sources: Sequence[SourceFile], target: SizeLimit, *, chun
 
 
 def match_by(spec: str, chunker: Chunker, target: SizeLimit, *, means_at: MeansAt) -> Match:
-    """Do the same by a function from limits to the mean sizes that they give, wherever the sources are."""
+    """Do the same, given a function from limits to mean sizes, wherever the sources are."""
     field = getattr(chunker, "size_field", None)
     if field is None:
         raise UsageError(f"{spec} has no size to match; leave it out or do not match sizes")
@@ -87,9 +87,9 @@ def match_by(spec: str, chunker: Chunker, target: SizeLimit, *, means_at: MeansA
 
 
 def mean_size(chunker: Chunker, sources: Sequence[SourceFile], rulers: Sequence[Ruler]) -> float:
-    """Return the mean size of all chunks of the files that can be cut, by the rulers of the files; of no chunks, 0.
+    """Return the mean size of all chunks of the files that can be cut, by the rulers of the files; 0 if there are none.
 
-    Raise a CutError where none can be.
+    Raise a CutError if no file can be cut.
     """
     count = size = 0
     failed: dict[str, str] = {}
@@ -106,7 +106,7 @@ def mean_size(chunker: Chunker, sources: Sequence[SourceFile], rulers: Sequence[
 
 
 def sizes_of(chunker: Chunker, source: SourceFile, units: Ruler) -> tuple[int, int]:
-    """Return how many chunks a file has, and their sizes added up; raise a CutError where the chunker fails."""
+    """Return the number of chunks of a file, and their total size; raise a CutError if the chunker fails."""
     with over_one_file():
         pieces = list(dict.fromkeys(chunker.split(source)))
         edges = piece_edges(source.data, pieces)
@@ -117,7 +117,7 @@ def sizes_of(chunker: Chunker, source: SourceFile, units: Ruler) -> tuple[int, i
 
 
 def _tried(mean_at: Callable[[int], float], target: float) -> dict[int, float]:
-    """Return limit → mean of those that were tried, up to one whose mean is well within the tolerance."""
+    """Return limit → mean of those tried, up to one whose mean is well within the tolerance."""
     tried: dict[int, float] = {}
 
     def above(limit: int) -> bool:
@@ -137,7 +137,7 @@ def _tried(mean_at: Callable[[int], float], target: float) -> dict[int, float]:
 
 
 class _Means:
-    """Mean sizes by limit: one is asked for at a time, and those that will probably be asked for next come with it."""
+    """Mean sizes by limit: with each requested limit, the ones likely to be requested next are measured too."""
 
     def __init__(self, means_at: MeansAt, target: float, usual: float | None) -> None:
         self._means_at, self._target, self._usual = means_at, target, usual
@@ -151,11 +151,11 @@ class _Means:
 
     @property
     def refusal(self) -> Exception | None:
-        """What stands against the first limit, where anything does."""
+        """The error for the first limit, if any."""
         return next((mean for mean in self._known.values() if isinstance(mean, Exception)), None)
 
     def _ahead(self, limit: int) -> list[int]:
-        """Return the limit, and those that the search would ask for after it if every guess were right."""
+        """Return the limit, and those that the search would request next if every guess were right."""
         if self._usual is None and not any(isinstance(mean, float) for mean in self._known.values()):
             return [limit]
         asked = []
@@ -172,7 +172,7 @@ class _Means:
         return list(dict.fromkeys((limit, *asked)))[:_AHEAD]
 
     def _guess(self, limit: int) -> float:
-        """Return a mean on the line between the limits on either side, or through the nearest where there is one."""
+        """Estimate a mean linearly between the limits on either side, or through the nearest if there is only one."""
         known = sorted((other, mean) for other, mean in self._known.items() if isinstance(mean, float))
         below = [pair for pair in known if pair[0] < limit][-1:]
         above = [pair for pair in known if pair[0] > limit][:1]
@@ -199,7 +199,7 @@ def _close(tried: dict[int, float], target: float) -> bool:
 
 
 def with_limit(chunker: Any, limit: int) -> Any:  # noqa: ANN401 - the chunker's own class
-    """Return the chunker with another limit; raise a UsageError where it does not take it."""
+    """Return the chunker with another limit; raise a UsageError if it does not accept it."""
     try:
         return dataclasses.replace(chunker, **{chunker.size_field: limit})
     except UsageError:

@@ -1,4 +1,4 @@
-"""Sizes of text in one of three units, counted once per file so that every chunker pays the same for the same bytes."""
+"""Sizes of text in three units, counted once per file so that every chunker pays the same for the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEGINS_NWS = bytes(byte not in WHITESPACE and byte & 0xC0 != 0x80 for byte in r
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """Where each unit of a file begins; a unit belongs to the span that holds its first byte."""
+    """The start of each unit of a file; a unit belongs to the span that holds its first byte."""
 
     starts: np.ndarray
     """Ascending byte offsets."""
@@ -38,7 +38,7 @@ def ruler(data: bytes, unit: SizeUnit) -> Ruler:
 
 
 def nws(data: bytes) -> int:
-    """Return the number of non-whitespace characters; a byte that is not UTF-8 is one."""
+    """Return the number of non-whitespace characters; a byte that is not UTF-8 counts as one."""
     return _characters(data).translate(_BEGINS_NWS).count(1)
 
 
@@ -50,9 +50,9 @@ def is_nws(data: bytes) -> np.ndarray:
 def nws_before(data: bytes) -> memoryview:
     """Return, for each offset up to and including the end, the number of non-whitespace characters before it.
 
-    A memoryview gives Python integers faster than an array does, and chunkers look up single offsets.
+    A memoryview returns Python integers faster than an array does, and chunkers look up single offsets.
     """
-    # The blank in front makes the first count zero. Two calls of numpy are few on purpose: between two parses its code
+    # The leading blank makes the first count zero. Only two numpy calls, on purpose: between two parses numpy's code
     # has left the processor's cache, and each call costs as much as thousands of bytes.
     begins = np.frombuffer((b" " + _characters(data)).translate(_BEGINS_NWS), dtype=np.uint8)
     return np.add.accumulate(begins, dtype=np.int32).data

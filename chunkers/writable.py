@@ -1,4 +1,4 @@
-"""What a result file can hold: text, and so no path with bytes that are not UTF-8."""
+"""What a result file can contain: text, and so no path with bytes that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def is_writable(text: str) -> bool:
-    """Return whether the text can be written as UTF-8; Python reads other bytes of a path as surrogates."""
+    """Return whether the text can be written as UTF-8; Python represents other bytes of a path as surrogates."""
     return _SURROGATE.search(text) is None
 
 
 def is_bytes(text: str) -> bool:
-    """Return whether the text stands for bytes: UTF-8, and others as Python reads them."""
+    """Return whether the text represents bytes: UTF-8, and others as surrogates."""
     return _NO_BYTE.search(text) is None

@@ -1,1 +1,1 @@
-"""Chunkers of other projects, each mapped to exact spans of the source."""
+"""Third-party chunkers, each mapped to exact spans of the source."""

@@ -1,4 +1,4 @@
-"""From the texts that a library returns to the exact spans of the source that they are."""
+"""Maps the texts that a library returns to exact spans of the source."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from chunkers.types import Piece
 
 
 def located(data: bytes, texts: Iterable[bytes]) -> list[Piece]:
-    """Return where each text stands in the file, ordered by start; a text that is not in the file is left out.
+    """Return the place of each text in the file, ordered by start; a text that is not in the file is dropped.
 
-    Libraries return chunks in document order, so each is looked for from where the last one ended; if it is not there,
-    from the last one's start, and then from the file's. Blank texts are left out.
+    Libraries return chunks in document order, so each is searched for from where the last one ended; if it is not
+    there, from the last one's start, and then from the file's. Blank texts are dropped.
     """
     pieces: list[Piece] = []
     last = Piece(0, 0)
@@ -24,10 +24,10 @@ def located(data: bytes, texts: Iterable[bytes]) -> list[Piece]:
 
 
 def runs(data: bytes, text: bytes, *, begin: int) -> list[Piece]:
-    """Return the spans that a text was put together from, in the order of the text.
+    """Return the spans that a text was assembled from, in the order of the text.
 
-    A text that stands in the file as it is, is one span. Of any other, each line is looked for after the line before
-    it, from ``begin``; indentation does not matter, and lines that are not found are left out.
+    A text that occurs verbatim in the file is one span. Of any other, each line is searched for after the previous
+    line, starting from ``begin``; indentation is ignored, and lines that are not found are dropped.
     """
     whole = _find(data, text, (begin, 0)) if text.strip() else None
     if whole is not None:
@@ -40,7 +40,7 @@ def runs(data: bytes, text: bytes, *, begin: int) -> list[Piece]:
 
 
 def _find(data: bytes, text: bytes, begins: Sequence[int]) -> Piece | None:
-    """Return the first place of the text after the first of the offsets that has one."""
+    """Return the first occurrence of the text, starting from the first offset that has one."""
     offsets = (data.find(text, begin) for begin in begins)
     start = next((offset for offset in offsets if offset >= 0), -1)
     return Piece(start, start + len(text)) if start >= 0 else None

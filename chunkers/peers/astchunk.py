@@ -21,7 +21,7 @@ _NAMES = {"python": "python", "java": "java", "csharp": "csharp", "typescript": 
 class Astchunk(Peer):
     """ASTChunkBuilder; size in non-whitespace characters, overlap in nodes.
 
-    Its chunks are lists of nodes whose text it prints again, so the spans are taken from the nodes: a chunk reaches
+    Its chunks are lists of nodes whose text it prints again, so the spans are computed from the nodes: a chunk spans
     from its first node to its last, and text between two nodes that no node holds is counted as lost.
     """
 
@@ -36,7 +36,7 @@ class Astchunk(Peer):
         not_negative(self, "overlap")
 
     def knows(self, language: str) -> bool:
-        """Return whether the library has this language."""
+        """Return whether the library supports this language."""
         return language in _NAMES
 
     def spans(self, text: str, source: SourceFile) -> list[Piece]:
@@ -45,7 +45,7 @@ class Astchunk(Peer):
         return sorted({Piece(window[0].start, window[-1].end) for window in windows})
 
     def held(self, source: SourceFile) -> list[Piece]:
-        """Return what the library's text really holds: the nodes alone."""
+        """Return what the library's text actually holds: the nodes alone."""
         if self.fallback(source):
             return text_pieces(source.data, limit=self.size)
         windows = self._windows(same_length_text(source.data), source)

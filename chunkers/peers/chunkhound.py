@@ -25,8 +25,8 @@ _KNOWN = frozenset(
 class Chunkhound(Peer):
     """The universal parser with its own merging; size in non-whitespace characters.
 
-    Its chunks overlap (a class and its methods are chunks both), and some are put together from lines that are not
-    neighbours: such a chunk reaches here from the first of them to the last, and what it skips is counted as lost.
+    Its chunks overlap (a class and its methods are both chunks), and some are assembled from non-adjacent lines: such a
+    chunk spans from the first of them to the last, and skipped lines are counted as lost.
     """
 
     size: int = 1200
@@ -36,10 +36,10 @@ class Chunkhound(Peer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        worker(CHUNKHOUND)  # says at once if the environment is missing
+        worker(CHUNKHOUND)  # fails at once if the environment is missing
 
     def knows(self, language: str) -> bool:
-        """Return whether the library has this language."""
+        """Return whether the library supports this language."""
         return language in _KNOWN
 
     def spans(self, text: str, source: SourceFile) -> list[Piece]:
@@ -48,17 +48,17 @@ class Chunkhound(Peer):
         return sorted({Piece(min(p.start for p in part), max(p.end for p in part)) for part in parts})
 
     def held(self, source: SourceFile) -> list[Piece]:
-        """Return what the library's text really holds."""
+        """Return what the library's text actually holds."""
         if self.fallback(source):
             return self.split(source)
         return sorted(itertools.chain.from_iterable(self._runs(same_length_text(source.data), source)))
 
     def _runs(self, text: str, source: SourceFile) -> list[list[Piece]]:
-        """Return the spans that each chunk was put together from."""
+        """Return the spans that each chunk was assembled from."""
         found = worker(CHUNKHOUND).ask({"path": source.path, "text": text, "size": self.size}).get("chunks", [])
         data = text.encode()
         starts = np.append(ruler(data, "lines").starts, len(data))
-        # It counts lines its own way now and then, so a chunk is looked for a little before the line it names.
+        # Its line numbers are sometimes off, so the search for a chunk starts a little before its line.
         begins = [int(starts[min(max(chunk["line"] - 2, 0), len(starts) - 1)]) for chunk in found]
         parts = [runs(data, chunk["text"].encode(), begin=begin) for chunk, begin in zip(found, begins, strict=True)]
         return [part for part in parts if part]

@@ -1,4 +1,4 @@
-"""Runs in chunkhound's own environment: one JSON object in, one out, a line each, until the input ends."""
+"""Runs in chunkhound's own environment: one JSON object in, one out, one line each, until the input ends."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from chunkhound.parsers.parser_factory import ParserFactory
 
 
 def answer(request: dict[str, Any], factories: dict[int, Any]) -> dict[str, Any]:
-    """Return the chunks that chunkhound makes of a file, each with the line at which it says it begins."""
+    """Return chunkhound's chunks of a file, each with its reported first line."""
     size, path = request["size"], Path(request["path"])
     if size not in factories:
         factories[size] = ParserFactory(CASTConfig(max_chunk_size=size))
     try:
         chunks = factories[size].create_parser_for_file(path).parse_content(request["text"], path)
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong inside the library is its answer
+    except Exception as error:  # noqa: BLE001 - any failure inside the library is its answer
         return {"error": f"{type(error).__name__}: {error}"}
     return {"chunks": [{"text": chunk.code, "line": int(chunk.start_line)} for chunk in chunks]}
 
 
 def main() -> None:
     """Answer until the input ends."""
-    # Whatever the library prints must not come between the answers.
+    # Output that the library prints must not mix with the answers.
     out, sys.stdout = sys.stdout, sys.stderr
     out.write("ready\n")
     out.flush()

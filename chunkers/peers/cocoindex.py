@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version as installed
 from typing import ClassVar
 
-# cocoindex reports its use over the network unless told not to, and it looks when it is imported.
+# cocoindex sends usage data over the network unless disabled, and checks this on import.
 os.environ.setdefault("COCOINDEX_DISABLE_USAGE_TRACKING", "1")
 
 from cocoindex.ops.text import RecursiveSplitter, detect_code_language
@@ -24,13 +24,13 @@ _KNOWN = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Cocoindex(TextPeer):
-    """RecursiveSplitter with the language that cocoindex finds by file name; size in bytes; it trims each chunk."""
+    """RecursiveSplitter with cocoindex's own language detection by file name; size in bytes; it trims each chunk."""
 
     version: ClassVar[str] = f"1 (cocoindex {installed('cocoindex')})"
     project: ClassVar[str] = "cocoindex"
 
     def knows(self, language: str) -> bool:
-        """Return whether the library has this language."""
+        """Return whether the library supports this language."""
         return language in _KNOWN
 
     def texts(self, text: str, source: SourceFile) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""Libraries that cannot live beside the others: each in an environment of its own, asked over JSON lines."""
+"""Environments for libraries that conflict with the others, each queried over JSON lines."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from chunkers.tokens import cache_folder
 
 
 class Environment(NamedTuple):
-    """What is installed where, and the script that answers there."""
+    """The packages of an environment, and the worker script that runs in it."""
 
     name: str
     packages: tuple[str, ...]
     worker: str
-    """A file beside this one; it runs in the environment and imports nothing of this project."""
+    """A file in this folder; it runs in the environment and imports nothing from this project."""
 
     @property
     def folder(self) -> Path:
-        """Where the environment is made."""
+        """The folder of the environment."""
         return cache_folder() / "peers" / self.name
 
     @property
@@ -38,7 +38,7 @@ ENVIRONMENTS = (CHUNKHOUND,)
 
 
 class MissingEnvironmentError(MissingExtraError):
-    """A library's environment has not been made."""
+    """A library's environment has not been created."""
 
     def __init__(self, name: str) -> None:
         UsageError.__init__(self, f"the environment of {name!r} is not made: python -m scripts.setup_peers {name}")
@@ -46,7 +46,7 @@ class MissingEnvironmentError(MissingExtraError):
 
 
 def set_up(environment: Environment) -> None:
-    """Create the environment again, with its packages."""
+    """Recreate the environment, with its packages."""
     import venv
 
     venv.create(environment.folder, clear=True, with_pip=True)
@@ -57,18 +57,18 @@ def set_up(environment: Environment) -> None:
 
 
 class Worker:
-    """A process that answers one JSON line with another; it ends when its input is closed."""
+    """A process that answers each JSON line with another; it exits when its input is closed."""
 
     def __init__(self, environment: Environment) -> None:
         if not environment.python.exists():
             raise MissingEnvironmentError(environment.name)
         _check_owner(environment)
-        # -I keeps this folder, whose modules are named like the libraries, out of the worker's search path.
+        # -I keeps this folder, whose modules have the same names as the libraries, out of the worker's search path.
         self._command = [str(environment.python), "-I", str(Path(__file__).parent / environment.worker)]
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer; a process that has died is started again for the next question."""
+        """Return the answer; a process that has died is restarted for the next request."""
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._process is None:
@@ -94,14 +94,14 @@ class Worker:
         return process
 
     def close(self) -> None:
-        """End the process."""
+        """Stop the process."""
         if self._process is not None:
-            self._process.communicate()  # closes its input, which ends it
+            self._process.communicate()  # closes its input, which makes it exit
             self._process = None
 
 
 def _check_owner(environment: Environment) -> None:
-    """Raise where somebody else can change what runs: a cache may be shared, programs in it are not."""
+    """Raise if another user can change what runs: a cache may be shared, programs in it may not."""
     if not hasattr(os, "getuid"):
         return
     for place in (environment.folder, environment.python.parent, environment.python):
@@ -115,7 +115,7 @@ def _check_owner(environment: Environment) -> None:
 
 @functools.cache
 def worker(environment: Environment) -> Worker:
-    """Return the process's one worker for the environment."""
+    """Return this process's single worker for the environment."""
     import atexit
 
     made = Worker(environment)

@@ -35,7 +35,7 @@ class Langchain(Peer):
         return _NAMES.get(language, language) in _KNOWN
 
     def spans(self, text: str, source: SourceFile) -> list[Piece]:
-        """Return the library's chunks where it says that they begin; one that it does not find again is lost."""
+        """Return the library's chunks at its reported starts; one that it cannot find again is lost."""
         language = Language(_NAMES.get(source.language or "", source.language))
         splitter = RecursiveCharacterTextSplitter.from_language(
             language, chunk_size=self.size, chunk_overlap=self.overlap, add_start_index=True
@@ -45,7 +45,7 @@ class Langchain(Peer):
             start = chunk.metadata["start_index"]
             if start < 0 or not chunk.page_content.strip():
                 continue
-            # Its places are in characters, and an overlap may begin before the last one did.
+            # Its positions are in characters, and an overlap may begin before the previous one did.
             step = len(text[min(before, start) : max(before, start)].encode())
             before, offset = start, offset + step if start >= before else offset - step
             pieces.append(Piece(offset, offset + len(chunk.page_content.encode())))

@@ -22,13 +22,13 @@ class LlamaIndex(TextPeer):
     project: ClassVar[str] = "llama-index"
 
     def knows(self, language: str) -> bool:
-        """Return whether there is a parser to hand to the splitter."""
+        """Return whether there is a parser to pass to the splitter."""
         return language in known_languages()
 
     def texts(self, text: str, source: SourceFile) -> Iterable[str]:
         """Return the library's chunks."""
         language = source.language or ""
-        # Its default tokenizer is downloaded; in character mode none is used.
+        # Its default tokenizer is downloaded; character mode needs none.
         splitter = CodeSplitter(language=language, max_chars=self.size, parser=parser(language), tokenizer=list)
         chunks: list[str] = splitter.split_text(text)
         return chunks

@@ -1,4 +1,4 @@
-"""What the adapters to other projects' chunkers have in common."""
+"""The common base of the adapters to third-party chunkers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from chunkers.types import Piece, SizeLimit, SourceFile
 
 @dataclass(frozen=True, kw_only=True)
 class Peer(ABC):
-    """A library's chunker, as it comes, with its texts mapped to spans.
+    """A library's chunker, unmodified, with its texts mapped to spans.
 
-    Nothing is repaired: what the library strips, drops or doubles stays so and shows in `chunkers.coverage`. A file on
-    which the library fails has no chunks. A file of a language that it does not know is cut by lines, as a fallback.
+    Nothing is repaired: what the library strips, drops or duplicates stays so and shows in `chunkers.coverage`. A file
+    on which the library fails has no chunks. A file in a language that it does not support is cut by lines, as a
+    fallback.
     """
 
     size: int = 1500
@@ -35,7 +36,7 @@ class Peer(ABC):
 
     @property
     def limit(self) -> SizeLimit | None:
-        """Other projects' limits are in other units, and not all of them hold: no promise."""
+        """The libraries' limits are in other units, and not all of them hold: no guarantee."""
         return None
 
     @abstractmethod
@@ -44,7 +45,7 @@ class Peer(ABC):
 
     @abstractmethod
     def spans(self, text: str, source: SourceFile) -> list[Piece]:
-        """Return the spans of the library's chunks, ordered by start; text is the file, valid and of its length."""
+        """Return the spans of the library's chunks, ordered by start; text is the file, valid and of equal length."""
 
     def fallback(self, source: SourceFile) -> str | None:
         """Return why this file is cut by lines."""
@@ -59,18 +60,18 @@ class Peer(ABC):
             return self.spans(same_length_text(source.data), source)
         except UsageError:
             raise
-        except Exception:  # noqa: BLE001 - whatever goes wrong inside a library, its chunks of this file are lost
+        except Exception:  # noqa: BLE001 - on any library error, its chunks of this file are lost
             return []
 
 
 class TextPeer(Peer):
-    """A library that returns texts, not places."""
+    """A library that returns texts, not positions."""
 
     @abstractmethod
     def texts(self, text: str, source: SourceFile) -> Iterable[str]:
-        """Return what the library makes of a file."""
+        """Return the library's texts for a file."""
 
     def spans(self, text: str, source: SourceFile) -> list[Piece]:
-        """Return where the texts stand in the file."""
+        """Return the spans of the texts in the file."""
         chunks = [chunk.encode() for chunk in self.texts(text, source)]
         return located(text.encode(), chunks)

@@ -16,7 +16,7 @@ from chunkers.types import SourceFile
 
 @dataclass(frozen=True, kw_only=True)
 class Semantic(TextPeer):
-    """CodeSplitter; size in characters; ``trim`` lets it strip each chunk, as it does when nothing is said."""
+    """CodeSplitter; size in characters; ``trim`` lets it strip each chunk, as it does by default."""
 
     trim: bool = False
 
@@ -24,7 +24,7 @@ class Semantic(TextPeer):
     project: ClassVar[str] = "semantic-text-splitter"
 
     def knows(self, language: str) -> bool:
-        """Return whether there is a grammar to hand to the splitter."""
+        """Return whether there is a grammar to pass to the splitter."""
         return language in known_languages()
 
     def texts(self, text: str, source: SourceFile) -> Iterable[str]:
