@@ -34,7 +34,7 @@ from __future__ import annotations
 import sys
 
 if __name__ == "__main__" and not sys.flags.safe_path and sys.path[0] != __file__.rpartition("/")[0]:
-    del sys.path[0]  # `python -m` puts the current folder there, which may be somebody's repository
+    del sys.path[0]  # `python -m` puts the current folder there, which may be someone else's repository
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
@@ -105,7 +105,7 @@ def _is_command() -> bool:
 
 
 def _claim_packages() -> None:
-    """Let the command use its own packages; a library takes no name from its user, and says what hides it."""
+    """Let the command use its own packages; as a library, claim no name from its user, but report what hides it."""
     if _is_command():
         sys.meta_path.insert(0, _OwnPackages)
         return

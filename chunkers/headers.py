@@ -1,8 +1,8 @@
-"""Headers for every chunker: nothing, the path, or the path and the definitions around the chunk.
+"""Headers for every chunker: none, the path, or the path and the enclosing definitions.
 
-A header is read by embedders and retrievers above the chunk's text; where the file is cut does not depend on it.
-``header=path`` and ``header=scope`` may be written in any chunker's spec; in Python it is ``with_header(chunker,
-"scope")``. What a chunker has of its own (cast's ``expansion``, code-chunk's ``header=true``) stays what it is.
+Embedders and retrievers read a header above the chunk's text; it does not affect where the file is cut. ``header=path``
+and ``header=scope`` can be written in any chunker's spec; in Python, call ``with_header(chunker, "scope")``. A
+chunker's own header (cast's ``expansion``, code-chunk's ``header=true``) is unchanged.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 Header = Literal["none", "path", "scope"]
 HEADERS: tuple[str, ...] = get_args(Header)
 _MOST = 64
-"""A header that named each of 10,000 nested classes would be longer than any chunk."""
+"""Naming each of 10,000 nested classes would make a header longer than any chunk."""
 _END = attrgetter("end_byte")
 
 
 def with_header(chunker: Chunker, header: Header) -> Chunker:
-    """Return a chunker that cuts as this one does and gives each chunk this header, in place of its own."""
+    """Return a chunker that cuts like this one and gives each chunk this header instead of its own."""
     plain: Any = chunker
     cls: Any = type(plain)
     titled = _titled(cls)
@@ -40,7 +40,7 @@ def with_header(chunker: Chunker, header: Header) -> Chunker:
 
 
 def add_headers(source: SourceFile, pieces: Sequence[Piece], header: Header) -> list[Piece]:
-    """Return the pieces with this header: the path, below it the heads of the definitions around each."""
+    """Return the pieces with this header: the path, then the heads of the enclosing definitions."""
     path = source.path if header != "none" else ""
     root = parse(source) if header == "scope" and has_outline(source.language) else None
     if root is None:
@@ -55,16 +55,16 @@ def add_headers(source: SourceFile, pieces: Sequence[Piece], header: Header) -> 
 
 
 class _Scope(NamedTuple):
-    """A definition around what is looked at, and those around it."""
+    """An enclosing definition, and those around it."""
 
     definition: Node
     begin: int
-    """Where what is wrapped around the definition begins."""
+    """Where the wrapper of the definition begins."""
     outer: _Scope | None
 
 
 class _Entered(NamedTuple):
-    """A node that holds the offset, its children, and the innermost definition around them."""
+    """A node that contains the offset, its children, and the innermost definition around them."""
 
     node: Node
     children: list[Node]
@@ -79,7 +79,7 @@ class _Enclosing:
         self._stack = [_Entered(root, root.children, None)]
 
     def at(self, start: int) -> list[Node]:
-        """Return the definitions that begin before the offset and hold it, outermost first, the nearest 64 at most."""
+        """Return the definitions that begin before the offset and hold it, outermost first, at most the nearest 64."""
         stack = self._stack
         while len(stack) > 1 and stack[-1].node.end_byte <= start:
             stack.pop()
@@ -98,7 +98,7 @@ class _Enclosing:
         return found[::-1]
 
     def _enter(self, node: Node, outer: _Scope | None) -> _Entered:
-        # A wrapper (a decorator's, say) and the definition inside it are one.
+        # A wrapper (for example, a decorator's) and the definition inside it are one.
         known = outer is not None and _holds(node, outer.definition)
         definition = None if known else definition_in(node, self._nodes)
         return _Entered(node, node.children, _Scope(definition, node.start_byte, outer) if definition else outer)
@@ -110,7 +110,7 @@ def _holds(node: Node, definition: Node) -> bool:
 
 @functools.cache
 def _titled(cls: type) -> Callable[..., Any]:
-    """Return the class with a parameter ``header``; it goes by the same name, so that specs and tables do too."""
+    """Return the class with a parameter ``header``, under the same name, so that specs and tables do not change."""
     if getattr(cls, "untitled", None) is not None:
         return cls
 
@@ -139,7 +139,7 @@ def _titled(cls: type) -> Callable[..., Any]:
 
 @functools.lru_cache(maxsize=64)
 def _plain(chunker: Any) -> Any:  # noqa: ANN401 - an instance of a class that `_titled` made
-    """Return the chunker as it is without the parameter; a header of its own is switched off."""
+    """Return the chunker without the parameter; its own header is switched off."""
     cls = chunker.untitled
     values = {field.name: getattr(chunker, field.name) for field in dataclasses.fields(cls) if field.init}
     return cls(**({**values, "header": False} if "header" in values else values))

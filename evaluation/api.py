@@ -1,4 +1,4 @@
-"""Scores of plain id lists: for a retriever that was written elsewhere. `chunkbench` is the door to it."""
+"""Scores of plain id lists, for a retriever written elsewhere. `chunkbench` is its public interface."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ground_truth.types import Dataset, DatasetLoader
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What stands behind one mean."""
+    """The facts behind one mean."""
 
     name: str
     value: float
@@ -37,7 +37,7 @@ class Details:
 
 
 class Values(dict[str, float]):
-    """measure → value; any spelling of a measure finds it: values["NDCG@10"] is values["ndcg@10"]."""
+    """measure → value; any spelling of a measure works: values["NDCG@10"] is values["ndcg@10"]."""
 
     def __missing__(self, name: str) -> float:
         canonical = parse_measure(name).name
@@ -47,12 +47,12 @@ class Values(dict[str, float]):
 
 
 class BatchValues(Values):
-    """Means over all queries, with the record behind each and the values of every query."""
+    """Means over all queries, with the facts behind each and the values of every query."""
 
     details: dict[str, Details]
     per_query: list[Values]
     by_query: dict[str, Values]
-    """The same by the query's id; a pair of `benchmark` has its text, or its number where two have the same text."""
+    """The same by the query's id; a pair of `benchmark` has its text, or its number if two have the same text."""
 
 
 def evaluate_batch(
@@ -67,9 +67,9 @@ def evaluate_batch(
 ) -> BatchValues:
     """Return the means over all queries; an empty set of relevant ids scores 0, None is an error.
 
-    ``query_ids`` name the queries in errors and in the result; without them, they are numbered from 0.
-    ``strategies`` says for each query where its relevant ids come from. Scores of different strategies mean different
-    things, so that their mean is refused unless ``mix_strategies`` asks for it; the details then say "mixed".
+    ``query_ids`` name the queries in errors and in the result; by default, they are numbered from 0. ``strategies``
+    gives for each query the source of its relevant ids. Scores of different strategies mean different things, so their
+    mean is an error unless ``mix_strategies`` allows it; the details then say "mixed".
     """
     if len(all_results) != len(all_relevant_docs):
         raise UsageError(
@@ -104,7 +104,7 @@ def evaluate_run(
     qrels: Mapping[str, Relevant],
     measures: str | Measure | Iterable[str | Measure],
 ) -> BatchValues:
-    """Return the means over the judged queries; a query that the run does not have scores as an empty ranking."""
+    """Return the means over the judged queries; a query missing from the run scores as an empty ranking."""
     _check_mapping(run, "run", "{'q1': ['a', 'b']}")
     _check_mapping(qrels, "qrels", "{'q1': {'a'}}")
     unjudged = [query for query in run if query not in qrels]
@@ -123,11 +123,11 @@ def benchmark(
     *,
     measures: str | Measure | Iterable[str | Measure] | None = None,
 ) -> BatchValues:
-    """Ask the retriever every query and return the means.
+    """Send every query to the retriever and return the means.
 
-    Pairs are queries with their relevant ids. Of a dataset, the paths of the files that hold gold are relevant, with
-    their highest grade; where it has several repositories, the retriever is called with ``repo=NAME`` too. On a dataset
-    a retriever may return places instead of ids, which are scored on text and files.
+    Pairs are queries with their relevant ids. For a dataset, the paths of the files that hold gold are relevant, with
+    their highest grade; if it has several repositories, the retriever is called with ``repo=NAME`` too. On a dataset, a
+    retriever may return places instead of ids, which are scored on text and files.
     """
     if not callable(retriever):
         raise UsageError(f"the retriever is {described(retriever)}: give a function from a query to a list of ids")
@@ -158,7 +158,7 @@ def benchmark(
 
 
 def _loader(source: str | Path) -> DatasetLoader:
-    """Return the loader that a spec describes; raise for a folder, which holds no questions."""
+    """Return the loader that a spec describes; raise for a folder, which has no questions."""
     if Path(source).is_dir() and str(source) not in DATASETS.entries():
         raise UsageError(
             f"{str(source)!r} is a folder, and a dataset has questions about it: give 'annotations:path=FILE,"
@@ -182,19 +182,19 @@ def _pairs(given: object) -> list[tuple[str, Relevant]]:
 
 
 def _distinct(texts: list[str]) -> list[str]:
-    """Return the texts as ids of their queries; their numbers where two are alike."""
+    """Return the texts as ids of their queries; their numbers if two are equal."""
     return texts if len(set(texts)) == len(texts) else [str(number) for number in range(len(texts))]
 
 
 def _are_on_places(measures: Sequence[Measure]) -> bool:
-    """Return whether there are measures, and each of them scores places: a ranking of nothing is then one of places."""
+    """Return whether there are measures and all of them score places: an empty ranking is then one of places."""
     from evaluation.experiment.span_scoring import scores_spans
 
     return bool(measures) and all(map(scores_spans, measures))
 
 
 def _listed(answer: object, query: str) -> list[Any]:
-    """Return what a function answered as a list; whatever yields ids or places will do, but no single text."""
+    """Return a function's answer as a list; any iterable of ids or places is accepted, but not a single text."""
     if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
         raise UsageError(
             f"the function returned {type(answer).__name__} for {one_line(str(query), limit=80)!r}: "
@@ -204,7 +204,7 @@ def _listed(answer: object, query: str) -> list[Any]:
 
 
 def _benchmark_places(found: Sequence[Sequence[Any]], dataset: Dataset, names: Sequence[str] | None) -> BatchValues:
-    """Return the scores of places, each counted as `compare` counts it; a median stands where there is no mean."""
+    """Return the scores of places, each computed as in `compare`; the median replaces a missing mean."""
     from evaluation.experiment.span_results import DEFAULT, score_places, span_measures
 
     measures = span_measures(DEFAULT if names is None else names)
@@ -258,13 +258,13 @@ def _check_mapping(given: object, what: str, example: str) -> None:
 
 
 def _chosen(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """Return the measures; a single name or object is a list of one."""
+    """Return the measures; a single name or object counts as a list of one."""
     listed = [measures] if isinstance(measures, (str, Measure)) else measures
     if not isinstance(listed, Iterable):
         raise UsageError(f"measures is {described(measures)}: give names, as in ['ndcg@10', 'mrr']")
     found = [_measure(each) for each in listed]
     for each in found:
-        remember_measure(each)  # means are summed up by name
+        remember_measure(each)  # means are aggregated by name
     return found
 
 

@@ -1,4 +1,4 @@
-"""Files that a reader finds whole or not at all, also after a crash."""
+"""Atomic, crash-safe file writes."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from chunkers.input_files import open_input
 
 
 def replace_text(file: Path, text: str) -> Path:
-    """Replace the file: a reader sees the old text or the new one."""
+    """Replace the file atomically: a reader sees the old text or the new one."""
     return replace_lines(file, [text])
 
 
 def replace_lines(file: Path, lines: Iterable[str]) -> Path:
-    """Replace the file by lines that are written as they come; each ends itself. A killed writer's draft is removed."""
+    """Replace the file atomically by lines as they come, with their own ends; remove drafts of killed writers."""
     _remove_abandoned(file)
     handle, draft = _draft_of(file)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
             out.writelines(lines)
             out.flush()
-            # mkstemp makes a file for its owner only.
+            # mkstemp gives access to the owner only.
             draft.chmod(0o644)
-            draft.replace(file)  # while it is held: nobody may take it for abandoned
+            draft.replace(file)  # while locked: no process may consider it abandoned
     finally:
         draft.unlink(missing_ok=True)
     return file
 
 
 def _draft_of(file: Path) -> tuple[int, Path]:
-    """Make a file beside this one that is held as long as its writer lives."""
+    """Create a file beside this one that is locked as long as its writer lives."""
     import fcntl
 
     while True:
         handle, draft = tempfile.mkstemp(prefix=_draft_prefix(file), dir=file.parent)
-        with contextlib.suppress(OSError):  # some disks have no locks; nothing is removed there
+        with contextlib.suppress(OSError):  # some file systems have no locks; nothing is removed there
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
             return handle, Path(draft)
-        os.close(handle)  # it was removed before it was held
+        os.close(handle)  # it was removed before it was locked
 
 
 def _remove_abandoned(file: Path) -> None:
@@ -63,7 +63,7 @@ def _draft_prefix(file: Path) -> str:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder against other writers that ask in this way, waiting for them; nothing is left in it."""
+    """Lock a folder against other callers of this function, waiting for them; leaves no file behind."""
     import fcntl
 
     handle = os.open(folder, os.O_RDONLY)
@@ -81,7 +81,7 @@ def checksum(file: Path) -> str:
 
 
 def sync(path: Path) -> None:
-    """Have the file, or the names in the folder, on disk when this returns."""
+    """Flush the file, or the names in the folder, to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

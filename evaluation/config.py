@@ -1,4 +1,4 @@
-"""What an experiment is: one validated value, from a TOML file or from the command line."""
+"""An experiment's configuration: one validated value, from a TOML file or from the command line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluation.statistics.types import TestName, Weight
 _LARGEST_FILE = 16 * 2**20
 DEFAULT_CHUNKERS = ("cast", "recursive", "fixed-lines:lines=50")
 DEFAULT_SIZE = "fixed-lines:lines=50"
-"""The default chunkers are given the limits at which their mean chunk sizes are that of this one."""
+"""The default chunkers get limits that match this one's mean chunk size."""
 DEFAULT_TEXT_MEASURES = ("recall@4000tok", "naurc@4000tok")
 DEFAULT_MEASURES = (
     "ndcg@5",
@@ -38,7 +38,7 @@ DEFAULT_MEASURES = (
 
 
 def _sweep(value: object) -> object:
-    """Turn each table such as {name = "cast", size = [1000, 2000]} into one spec per combination."""
+    """Expand each table such as {name = "cast", size = [1000, 2000]} into one spec per combination."""
     if isinstance(value, (str, Mapping)):
         value = [value]
     if not isinstance(value, (list, tuple)):
@@ -79,7 +79,7 @@ Specs = Annotated[tuple[str, ...], BeforeValidator(_sweep), Field(min_length=1),
 
 
 class NightlyConfig(BaseModel):
-    """The `[nightly]` table: where runs are kept, and when a change counts."""
+    """The `[nightly]` table: where runs are stored, and when a change counts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -174,7 +174,7 @@ def measures_at(cutoffs: Sequence[int]) -> list[str]:
 
 
 def load_config(path: Path, **overrides: object) -> ExperimentConfig:
-    """Return the experiment that a TOML file describes, with options from the command line on top."""
+    """Load the experiment from a TOML file; options from the command line override it."""
     try:
         found = tomllib.loads(read_text_input(path, largest=_LARGEST_FILE))
     except OSError as error:
@@ -204,7 +204,7 @@ def make_config(values: Mapping[str, Any], *, source: str = "options") -> Experi
         raise UsageError(f"{source}: {key}: {first['msg'].removeprefix('Value error, ')}") from None
     check_prices(config.run.price, config.embedders)
     if config.k:
-        # Without measures of their own, users of -k mean these cutoffs in place of the default ones.
+        # Unless they name measures, users of -k mean these cutoffs instead of the default ones.
         kept = config.measures if "measures" in values else DEFAULT_TEXT_MEASURES
         config = config.model_copy(update={"measures": tuple(dict.fromkeys([*measures_at(config.k), *kept]))})
     if config.headline not in config.measures:

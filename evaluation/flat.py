@@ -1,4 +1,4 @@
-"""Nested inputs as paths and values, so that two of them can be compared part by part."""
+"""Flattens nested inputs into paths and values, so that two of them can be compared part by part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of plug-ins, and where each is registered."""
+"""The kinds of plug-ins, and their registries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS = ("chunker", "embedder", "retriever", "reader", "dataset", "measure")
 
 
 def registry_of(kind: str) -> Registry[Any]:
-    """Return the registry of a kind, importing no other."""
+    """Return the registry of a kind, without importing the others."""
     if kind == "chunker":
         from chunkers.registry import CHUNKERS
 

@@ -1,4 +1,4 @@
-"""What a million embedded tokens cost, as the user says: NUMBER for all embedders, EMBEDDER=NUMBER for one."""
+"""The user's price of a million embedded tokens: NUMBER for all embedders, EMBEDDER=NUMBER for one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class Price(NamedTuple):
     """The price of a million tokens."""
 
     embedder: str
-    """Empty where it is for all."""
+    """Empty if it applies to all."""
     number: float
 
     @classmethod
     def parse(cls, text: str) -> Price:
-        """Read a price; an embedder's spec may hold an equals sign itself."""
+        """Parse a price; an embedder's spec may itself contain an equals sign."""
         name, _, written = text.rpartition("=")
         try:
             number = float(written)
@@ -30,13 +30,13 @@ class Price(NamedTuple):
 
 
 def price_of(prices: Sequence[str], embedder: str) -> float | None:
-    """Return the embedder's own price, else the one for all; None where there is neither."""
+    """Return the embedder's own price, else the one for all; None if there is neither."""
     found = dict(map(Price.parse, prices))
     return found.get(embedder, found.get(""))
 
 
 def check_prices(prices: Sequence[str], embedders: Collection[str]) -> None:
-    """Raise unless every price is about one of the embedders, and only one is about each."""
+    """Raise unless every price is for one of the embedders, with at most one for each."""
     names = [Price.parse(text).embedder for text in prices]
     for name in names:
         if name and name not in embedders:

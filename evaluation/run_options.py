@@ -1,4 +1,4 @@
-"""How an experiment is run and shown: nothing here changes a number, so nothing here is part of its identity."""
+"""How an experiment is run and displayed: nothing here changes a number, so nothing here is part of its identity."""
 
 from __future__ import annotations
 
@@ -58,5 +58,5 @@ class RunOptions(BaseModel):
         try:
             check_engine(engine)
         except UsageError as error:
-            raise ValueError(str(error)) from None  # as pydantic wants it
+            raise ValueError(str(error)) from None  # as pydantic requires
         return engine

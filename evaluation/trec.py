@@ -1,7 +1,7 @@
 """TREC files: qrels (query 0 document grade) and runs (query Q0 document rank score tag), plain or gzip.
 
 A run is ordered by score, highest first; equal scores by the rank column, then by the order of the rows. The spelling
-of a document's id never decides: trec_eval breaks ties by id, so that renaming documents would change the scores.
+of a document's id never matters: trec_eval breaks ties by id, so that renaming documents would change the scores.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Row(NamedTuple):
 
 
 def read_qrels(path: Path) -> Judgements:
-    """Return the judgements of a qrels file; raise UsageError, naming file and row, where one is wrong."""
+    """Return the judgements of a qrels file; raise UsageError, naming file and row, for an invalid one."""
     qrels: Judgements = {}
     for number, (query, _, document, grade) in _rows(path, "query 0 document grade"):
         judged = qrels.setdefault(query, {})
@@ -45,7 +45,7 @@ def read_qrels(path: Path) -> Judgements:
 
 
 def read_run(path: Path) -> dict[str, list[str]]:
-    """Return query id → documents, best first; raise UsageError, naming file and row, where one is wrong."""
+    """Return query id → documents, best first; raise UsageError, naming file and row, for an invalid one."""
     found: dict[str, dict[str, tuple[float, int, int]]] = {}
     for number, (query, _, document, rank, score, _) in _rows(path, "query Q0 document rank score tag"):
         results = found.setdefault(query, {})
@@ -56,7 +56,7 @@ def read_run(path: Path) -> dict[str, list[str]]:
 
 
 def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, float]]) -> None:
-    """Write the judgements so that `read_qrels` reads them back; a name that ends in .gz is compressed."""
+    """Write the judgements, readable by `read_qrels`; a name ending in .gz is compressed."""
     with _create(path) as file:
         for query, judged in qrels.items():
             for document, grade in judged.items():
@@ -64,12 +64,12 @@ def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def write_run(path: Path, run: Mapping[str, Sequence[str]], *, tag: str = "chunkbench") -> None:
-    """Write the rankings with scores that fall with the rank; a name that ends in .gz is compressed."""
+    """Write the rankings with scores that fall with the rank; a name ending in .gz is compressed."""
     with _create(path) as file:
         for query, documents in run.items():
-            # All at once: rankings are the longest files, and nearly every id is in order.
+            # All at once: rankings are the longest files, and nearly all ids are valid.
             if " ".join(documents).split() != list(documents):
-                documents = list(map(_id, documents))  # noqa: PLW2901 - this raises for the one that is not
+                documents = list(map(_id, documents))  # noqa: PLW2901 - this raises for the invalid one
             head, tail, count = f"{_id(query)} Q0 ", f" {_id(tag)}\n", len(documents)
             file.writelines(
                 f"{head}{document} {rank} {count - rank + 1}{tail}" for rank, document in enumerate(documents, start=1)
@@ -77,7 +77,7 @@ def write_run(path: Path, run: Mapping[str, Sequence[str]], *, tag: str = "chunk
 
 
 def _rows(path: Path, form: str) -> Iterator[_Row]:
-    """Yield the rows that are not blank, split into as many fields as the form has."""
+    """Yield the non-blank rows, split into the fields of the format."""
     expected = len(form.split())
     text = _text(path)
     if not text.strip():

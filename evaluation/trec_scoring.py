@@ -16,18 +16,18 @@ from evaluation.types import Case
 
 @dataclass(frozen=True)
 class RunScores:
-    """Scores under the names that were asked for, and the queries that need a remark."""
+    """Scores under the requested names, and the queries worth a remark."""
 
     canonical: dict[str, str]
-    """asked name → canonical name."""
+    """requested name → canonical name."""
     per_query: dict[str, dict[str, float]]
     summary: dict[str, Summary]
     missing: list[str]
-    """Judged queries that the run lacks: they score 0."""
+    """Judged queries missing from the run: they score 0."""
     unjudged: list[str]
-    """Queries of the run without judgements: they are left out."""
+    """Queries of the run without judgements: they are ignored."""
     uncovered: list[str]
-    """Judged queries to which nothing is relevant: they score 0."""
+    """Judged queries without anything relevant: they score 0."""
 
 
 def score_files(
@@ -38,7 +38,7 @@ def score_files(
     reference_path: Path | None = None,
     limit: int | None = None,
 ) -> RunScores:
-    """Return the scores of every judged query; a query that the run lacks counts as an empty ranking.
+    """Return the scores of every judged query; a query missing from the run counts as an empty ranking.
 
     ``reference_path`` is a run to correlate with, for Kendall's tau and RBO. ``limit`` keeps the first judged queries.
     """

@@ -1,4 +1,4 @@
-"""What a measure sees, and what a cell of an experiment ends as."""
+"""The input of a measure, and the key of a cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chunkers.types import SizeUnit
 
 
 class Measured(Protocol):
-    """A file in some unit: a `Ruler`, or what can answer as one."""
+    """A file in some unit: a `Ruler`, or any object with its method."""
 
     def at(self, offsets: np.ndarray) -> np.ndarray:
         """Return how many units begin before each offset."""
@@ -34,29 +34,29 @@ class TextCase:
     results: Sequence[TextSpan]
     gold: Sequence[TextSpan]
     rulers: Mapping[SizeUnit, Sequence[Measured]]
-    """For each unit that is measured, one ruler per file."""
+    """For each unit, one ruler per file."""
     headers: Mapping[SizeUnit, Sequence[int]] = field(default_factory=dict)
-    """Units of each result's header, where there are any: they cost budget and are never gold."""
+    """Units of each result's header, if there are any: they cost budget and are never gold."""
     chunks: Sequence[TextSpan] | None = None
-    """Every chunk of the files that hold gold, retrieved or not: for measures that ask where the chunker cut."""
+    """Every chunk of the files that hold gold, retrieved or not: for measures of where the chunker cut."""
     visible: Sequence[Measured] | None = None
-    """Each file in bytes without the hidden ones, for measures in bytes; None where nothing is hidden."""
+    """Each file in bytes without the hidden ones, for measures in bytes; None if nothing is hidden."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchSpace:
-    """Every chunk that a query chooses from, retrieved or not: what a random or a perfect ranking is made of."""
+    """Every chunk that a query searches, retrieved or not: the basis of random and perfect rankings."""
 
     spans: np.ndarray
-    """A row (file, start, end) per chunk, ascending; ``file`` indexes the rulers of the cases."""
+    """One row (file, start, end) per chunk, ascending; ``file`` indexes the rulers of the cases."""
     sizes: Mapping[SizeUnit, np.ndarray]
     """Units of each chunk's text."""
     headers: Mapping[SizeUnit, np.ndarray] = field(default_factory=dict)
-    """Units of each chunk's header, where there are any."""
+    """Units of each chunk's header, if there are any."""
     depth: int | None = None
-    """The length at which rankings of ids end; None where they go on to the last chunk."""
+    """The length of rankings of ids; None if they go on to the last chunk."""
     memory: dict[object, object] = field(default_factory=dict, repr=False)
-    """What is computed once for all queries that share the space; it lives as long as the space."""
+    """Values computed once for all queries that share the space; they live as long as the space."""
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -70,7 +70,7 @@ class SearchSpace:
 
     @functools.cached_property
     def folds(self) -> int:
-        """The greatest number of chunks that hold the same byte."""
+        """The largest number of chunks that hold the same byte."""
         file, start, end = self.spans.T
         room = int(end.max(initial=0)) + 1
         # An end counts before a start at the same byte.
@@ -79,14 +79,14 @@ class SearchSpace:
         return max(1, int(np.cumsum(steps[np.argsort(points, kind="stable")]).max(initial=1)))
 
     def costs(self, unit: SizeUnit) -> np.ndarray:
-        """Return the units that reading each chunk costs, header included."""
+        """Return the units that reading each chunk costs, including the header."""
         header = self.headers.get(unit)
         return self.sizes[unit] if header is None else self.sizes[unit] + header
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One of several equally good answers to a query: what is relevant and where the gold is, if this one is meant."""
+    """One of several equally good answers to a query: what is relevant and where the gold is, for this one."""
 
     grades: Mapping[str, float] | None
     gold: Sequence[TextSpan] = ()
@@ -95,7 +95,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One query and all that any measure may ask about it; a part that no chosen measure needs may be None."""
+    """One query and all that any measure may need; a part that no chosen measure needs may be None."""
 
     query_id: str
     ranking: Sequence[str]
@@ -110,13 +110,14 @@ class Case:
     reference: Sequence[str] | None = None
     """A full reference ranking, for rank correlation."""
     space: SearchSpace | None = None
-    """What the query chose from, for chance levels and ceilings; queries of one repository share it."""
+    """The search space of the query, for chance levels and ceilings; queries of one repository share it."""
     answers: Sequence[Answer] = ()
-    """The alternatives, where any one of several answers suffices; then all other fields are of their union.
+    """The alternatives, if any one of several answers suffices; then all other fields are of their union.
 
-    Each measure scores the ranking against every answer as if it were the only one, and the best score counts: showing
-    one answer whole is a perfect score, and showing a half of each is a half. Measures without a direction, such as
-    the number of relevant chunks, look at the union.
+    Each measure scores the ranking against every answer as if it were the only one, and the best score counts:
+    showing
+    one answer whole is a perfect score, and showing half of each is one half. Measures without a direction, such as
+    the number of relevant chunks, use the union.
     """
 
 
@@ -126,11 +127,11 @@ Scores = Mapping[str, Mapping[str, float]]
 
 _READ = " + "
 NO_STAGE = "–"
-"""In place of an embedder and a retriever, where a span run stands for the whole pipeline."""
+"""In place of an embedder and a retriever, for a span run, which replaces the whole pipeline."""
 
 
 class CellKey(NamedTuple):
-    """One combination that is compared; a span run is one too, under its name in place of the chunker."""
+    """One combination that is compared; a span run is one too, with its name in place of the chunker."""
 
     dataset: str
     chunker: str
@@ -139,19 +140,19 @@ class CellKey(NamedTuple):
 
     @classmethod
     def of_span_run(cls, dataset: str, name: str) -> CellKey:
-        """Return the key of a span run: what some tool returned, whatever it is made of."""
+        """Return the key of a span run: the results of some tool, whatever it consists of."""
         return cls(dataset, name, NO_STAGE, NO_STAGE)
 
     def read_by(self, reader: str) -> CellKey:
-        """Return the key of the same ranking under a reader, which stands beside the chunker."""
+        """Return the key of the same ranking under a reader, whose name follows the chunker's."""
         return self._replace(chunker=f"{self.chunker}{_READ}{reader}")
 
     @property
     def is_read(self) -> bool:
-        """Whether a reader decides what is read."""
+        """Whether a reader determines what is read."""
         return _READ in self.chunker
 
     @property
     def is_span_run(self) -> bool:
-        """Whether some other tool made the ranking."""
+        """Whether another tool made the ranking."""
         return self.retriever == NO_STAGE

@@ -45,7 +45,7 @@ class ChunkTable:
     columns: Mapping[str, np.ndarray]
     """file (an index into files), start, end, start_line, end_line, nws, tokens: one value per chunk.
 
-        nws_before and tokens_before give how much of the file precedes the chunk.
+    nws_before and tokens_before give how much of the file precedes the chunk.
     """
     ids: Sequence[str]
     headers: Sequence[str]

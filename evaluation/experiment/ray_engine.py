@@ -27,7 +27,7 @@ class Ray:
     address: str | None = None
     """`ray://host:port` of a running cluster; None joins the one that RAY_ADDRESS names or starts one here.
 
-        Never a cluster that merely runs on this machine: it belongs to someone else and may end at any moment.
+    Never a cluster that merely runs on this machine: it belongs to someone else and may end at any moment.
     """
     elsewhere: ClassVar[bool] = True
 

@@ -1,1 +1,1 @@
-"""Nightly runs: kept as plain files, compared with an accepted one, and drawn over time."""
+"""Nightly runs: stored as plain files, compared with an accepted one, and plotted over time."""

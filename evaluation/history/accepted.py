@@ -1,4 +1,4 @@
-"""Which run is the baseline: a file of acceptances, each with who and why, to which lines are only added."""
+"""Which run is the baseline: an append-only file of acceptances, each with who and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.history.folder import History
 
 
 class Acceptance(NamedTuple):
-    """Somebody's word that a run is what later ones are compared with."""
+    """A person's decision that later runs are compared with this one."""
 
     run: int
     who: str
@@ -22,7 +22,7 @@ class Acceptance(NamedTuple):
 
 
 class Acceptances(NamedTuple):
-    """All acceptances in the order of the file, and a line for each that cannot be read."""
+    """All acceptances in file order, and a line for each that cannot be read."""
 
     given: list[Acceptance]
     damaged: list[str]
@@ -35,9 +35,9 @@ def accept(history: History, *, run: int, who: str, why: str, now: datetime) -> 
     line = json.dumps(made._asdict(), ensure_ascii=False) + "\n"
     file = history.root / "accepted.jsonl"
     if file.exists() and not read_input(file).endswith(b"\n"):
-        # A line that was cut off must not swallow this one.
+        # A truncated line must not swallow this one.
         line = "\n" + line
-    # One write to a file opened for appending: two people who accept at once leave two whole lines.
+    # One write to a file opened for appending: two simultaneous acceptances leave two complete lines.
     handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         os.write(handle, line.encode())
@@ -48,7 +48,7 @@ def accept(history: History, *, run: int, who: str, why: str, now: datetime) -> 
 
 
 def acceptances(history: History) -> Acceptances:
-    """Return who accepted what; the last one that can be read is in force."""
+    """Return all acceptances; the last readable one is in force."""
     file = history.root / "accepted.jsonl"
     given, damaged = [], []
     lines = read_input(file).splitlines() if file.exists() else []

@@ -1,4 +1,4 @@
-"""The run that tonight is compared with: the last accepted one that is whole."""
+"""The run that tonight is compared with: the last accepted one that is intact."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.results.types import Results
 
 @dataclass(frozen=True)
 class Baseline:
-    """The accepted run with its scores, or neither; the notes name what had to be skipped."""
+    """The accepted run with its scores, or neither; the notes name what was skipped."""
 
     record: RunRecord | None = None
     results: Results | None = None
@@ -21,7 +21,7 @@ class Baseline:
 
 
 def find_baseline(history: History) -> Baseline:
-    """Return the newest acceptance whose run can be read; a damaged one is named and the one before it is tried."""
+    """Return the newest acceptance whose run can be read; a damaged one is reported and the previous one is tried."""
     given, damaged = acceptances(history)
     notes = list(damaged)
     tried: set[int] = set()

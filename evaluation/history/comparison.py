@@ -1,4 +1,4 @@
-"""Two runs side by side: what each chunker's scores did, what changed underneath, and which queries show it."""
+"""Two runs side by side: score changes per chunker, changed inputs, and the queries that show the change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluation.results.types import Results
 
 @dataclass(frozen=True)
 class Night:
-    """What a run found against another one."""
+    """The findings of a run against another one."""
 
     record: RunRecord
     baseline: RunRecord | None
@@ -28,11 +28,11 @@ class Night:
     commits: dict[str, CommitRange] = dataclasses.field(default_factory=dict)
     movers: tuple[Mover, ...] = ()
     notes: tuple[str, ...] = ()
-    """What had to be skipped."""
+    """What was skipped."""
     not_cut: tuple[str, ...] = ()
     """A line for each chunker that could not cut some files."""
     limits: Limits = dataclasses.field(default_factory=Limits)
-    """When a difference counted."""
+    """When a difference counts."""
 
     @property
     def failed(self) -> list[str]:
@@ -45,7 +45,7 @@ class Night:
 
     @property
     def exit_code(self) -> int:
-        """3 where a regression was found, 1 where cells failed, else 0."""
+        """3 if a regression was found, 1 if cells failed, else 0."""
         return 3 if self.of("regression") else 1 if self.failed else 0
 
     def with_notes(self, notes: Sequence[str]) -> Night:
@@ -60,7 +60,7 @@ def compare_runs(
     measures: Sequence[str],
     limits: Limits,
 ) -> Night:
-    """Return what changed between two runs; without an earlier one there is nothing to find."""
+    """Return what changed between two runs; without an earlier one there are no findings."""
     record, results = now
     not_cut = tuple(dict.fromkeys(_not_cut(results)))
     if before is None:
@@ -89,13 +89,13 @@ def _not_cut(results: Results) -> Iterator[str]:
 
 
 def limits_of(config: ExperimentConfig) -> Limits:
-    """Return the limits that a run's configuration names."""
+    """Return the limits in a run's configuration."""
     nightly = config.nightly or NightlyConfig()
     return Limits(nightly.alpha, nightly.minimum_effect, config.flips, config.seed)
 
 
 def measures_of(config: ExperimentConfig) -> list[str]:
-    """Return the measures that a run's configuration gates."""
+    """Return the gated measures in a run's configuration."""
     from evaluation.measures.registry import parse_measure
 
     named = (config.nightly or NightlyConfig()).measures or [config.headline]

@@ -1,4 +1,4 @@
-"""The history folder: numbered runs that are written whole, never changed, and checked when they are read."""
+"""The history folder: numbered runs that are written atomically, never changed, and verified when read."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _DRAFT = ".draft-"
 
 
 class DamagedRunError(UsageError):
-    """A stored run is not as it was written; the message names the file."""
+    """A stored run differs from what was written; the message names the file."""
 
 
 class Records(NamedTuple):
-    """The readable runs in their order, and a line for each that is not."""
+    """The readable runs in order, and a line for each unreadable one."""
 
     runs: list[RunRecord]
     damaged: list[str]
@@ -37,17 +37,17 @@ class Records(NamedTuple):
 
 @dataclass(frozen=True)
 class History:
-    """A folder of runs; several may read it, one writes."""
+    """A folder of runs with many readers and one writer."""
 
     root: Path
 
     def folder(self, number: int) -> Path:
-        """Return where a run is or will be."""
+        """Return the folder of a run, whether or not it exists."""
         return self.root / "runs" / f"{number:05}"
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the lock; raise at once where another run holds it."""
+        """Hold the lock; raise at once if another run holds it."""
         from filelock import FileLock, Timeout
 
         self._make(self.root / "runs")
@@ -64,7 +64,7 @@ class History:
         return sorted(int(name) for name in found if _NUMBER.match(name))
 
     def record(self, number: int) -> RunRecord:
-        """Return what a run says of itself."""
+        """Return the record of a run."""
         file = self.folder(number) / "run.json"
         if not self.folder(number).is_dir():
             known = ", ".join(map(str, self.numbers()[-8:])) or "none"
@@ -78,7 +78,7 @@ class History:
         return found
 
     def records(self) -> Records:
-        """Return all runs; a damaged one is named instead of stopping the others."""
+        """Return all runs; a damaged one is reported and does not stop the others."""
         runs, damaged = [], []
         for number in self.numbers():
             try:
@@ -99,7 +99,7 @@ class History:
                 raise DamagedRunError(f"{folder / name} is damaged: run {record.number} is skipped")
 
     def results(self, record: RunRecord) -> Results:
-        """Return a run's results with its per-query scores, after a check of every file."""
+        """Return a run's results with its per-query scores, after verifying every file."""
         self.check(record)
         return read_results(self.folder(record.number))
 
@@ -112,7 +112,7 @@ class History:
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
-        """Give a folder to write a run in; what is not stored is removed, also what a killed run left."""
+        """Yield a folder to write a run in; drafts that are not stored are removed, including those of killed runs."""
         home = self.root / "runs"
         for left in home.glob(f"{_DRAFT}*"):
             shutil.rmtree(left, ignore_errors=True)
@@ -123,20 +123,20 @@ class History:
             shutil.rmtree(made, ignore_errors=True)
 
     def store(self, record: RunRecord, draft: Path) -> RunRecord:
-        """Make the draft the run of that number: whole on the disk before it has its name."""
+        """Make the draft the run of that number: it is flushed to disk before it gets its name."""
         names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file())
         whole = dataclasses.replace(record, files={name: checksum(draft / name) for name in names})
         (draft / "run.json").write_text(whole.to_json(), "utf-8")
         for path in [*draft.rglob("*"), draft]:
             sync(path)
-        # mkdtemp makes a folder for its owner only; a history is for reading.
+        # mkdtemp gives access to the owner only; a history is for reading.
         draft.chmod(0o755)
         draft.rename(self.folder(record.number))
         sync(self.root / "runs")
         return whole
 
     def remove(self, number: int) -> None:
-        """Remove a run; a reader sees all of it or nothing."""
+        """Remove a run atomically."""
         gone = self.root / "runs" / f"{_DRAFT}{number:05}"
         self.folder(number).rename(gone)
         shutil.rmtree(gone, ignore_errors=True)

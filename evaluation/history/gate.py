@@ -45,7 +45,7 @@ class Finding:
     p: float | None = None
     p_corrected: float | None = None
     queries: int = 0
-    """Shared queries in which the measure is defined on both nights."""
+    """Shared queries for which the measure is defined on both nights."""
     unit: str = ""
 
 
@@ -68,7 +68,7 @@ class _Pair(NamedTuple):
 
 
 def count_queries(now: Results, before: Results) -> dict[str, QueryCount]:
-    """Return how many queries of each of tonight's datasets both nights have, and how many only one."""
+    """Return, for each of tonight's datasets, the number of queries on both nights and on only one."""
     found = {}
     for dataset in dict.fromkeys(cell.key.dataset for cell in now.cells):
         new, old = ({query.id for query in night.queries_of(dataset)} for night in (now, before))
@@ -79,7 +79,7 @@ def count_queries(now: Results, before: Results) -> dict[str, QueryCount]:
 def gate_findings(
     now: Results, before: Results, *, matches: Mapping[CellKey, Match], measures: Sequence[str], limits: Limits
 ) -> list[Finding]:
-    """Return one finding per cell and gated measure; only those that can be compared enter the correction."""
+    """Return one finding per cell and gated measure; only comparable ones enter the correction."""
     old = {cell.key: cell for cell in before.cells}
     pairs: list[_Pair] = []
     refused: dict[tuple[CellKey, str], str] = {}
@@ -123,14 +123,14 @@ def _pair(now: Results, before: Results, new: CellRecord, old: CellRecord, measu
 
 
 def _judged(pairs: Sequence[_Pair], limits: Limits) -> list[Finding]:
-    """Judge every pair, corrected for all that one night speaks of."""
+    """Judge every pair, corrected for all claims of one night."""
     return [_finding(pair, _compared(pair, limits, family=len(pairs)), limits) for pair in pairs]
 
 
 def _compared(pair: _Pair, limits: Limits, *, family: int) -> Comparison:
     """Compare the two nights by the procedure for chunkers; few repositories are compared by flips of their queries.
 
-    Where nothing changed the two nights are exchangeable, so flips need no symmetry here, as they do for chunkers.
+    If nothing changed, the two nights are exchangeable, so flips need no symmetry here, unlike for chunkers.
     """
     measure = parse_measure(pair.measure)
     (found,) = compare_pairs(
@@ -149,7 +149,7 @@ def _compared(pair: _Pair, limits: Limits, *, family: int) -> Comparison:
 
 def _finding(pair: _Pair, found: Comparison, limits: Limits) -> Finding:
     before = weighted_mean(pair.before, pair.clusters)
-    # A share is held against the limit itself, a measure in a unit of its own against that part of its mean.
+    # A share is compared with the limit itself, a measure in a unit of its own with that fraction of its mean.
     least = limits.minimum_effect * (1.0 if parse_measure(pair.measure).unit == "share" else abs(before))
     verdict: GateVerdict = "no change"
     if found.p <= limits.alpha and abs(found.difference) >= least and found.difference != 0:

@@ -1,4 +1,4 @@
-"""What a night found, and how a measure went over many, as lines for a terminal or a cron mail."""
+"""The findings of a night, and the trend of a measure, as lines for a terminal or a cron mail."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def night_lines(night: Night) -> Iterator[str]:
 
 
 def trend_lines(series: Sequence[Series], *, width: int) -> Iterator[str]:
-    """Yield for each measure and setting a line per chunker: as many of the newest runs as fit, and the newest mean."""
+    """Yield one line per measure, setting and chunker: as many of the newest runs as fit, and the newest mean."""
     for place, (title, rows) in enumerate(by_setting(series).items()):
         yield from [""] if place else []
         values = [_newest(one) for one in rows]

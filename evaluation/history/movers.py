@@ -36,7 +36,7 @@ class Mover(NamedTuple):
 def movers(now: Results, before: Results, findings: Sequence[Finding], *, most: int = MOST) -> list[Mover]:
     """Return, for each finding that is a change, the queries that moved most in its direction.
 
-    Where nothing is called a change, those that moved most of all are shown, for whoever is curious.
+    If no finding is a change, those that moved most overall are returned.
     """
     changed = [each for each in findings if each.verdict in ("improvement", "regression")]
     found = []
@@ -50,7 +50,7 @@ def movers(now: Results, before: Results, findings: Sequence[Finding], *, most: 
 
 
 def _of(now: Results, before: Results, finding: Finding, *, sign: float) -> list[Mover]:
-    """Return the queries of one finding that moved in the given direction, or in any, the largest moves first."""
+    """Return the queries of one finding that moved in the given direction, or in any, largest moves first."""
     new = next(cell for cell in now.cells if cell.key == finding.key).scores[finding.measure]
     old = next(cell for cell in before.cells if cell.key == finding.key).scores[finding.measure]
     places = {query.id: place for place, query in enumerate(before.queries_of(finding.key.dataset))}

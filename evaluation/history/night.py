@@ -1,4 +1,4 @@
-"""One night: fix the snapshot, run what changed, compare with the baseline, store the run, say what was found."""
+"""One night: pin the snapshot, run what changed, compare with the baseline, store the run, report the findings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from evaluation.history.trend_page import write_trend_page
 
 
 def run_night(config: ExperimentConfig, history: History, workplace: Workplace, *, now: datetime) -> Night:
-    """Run, compare and store; what was found is in the run's folder, in the history's summary and returned."""
+    """Run, compare and store; the findings are in the run's folder, in the history's summary and returned."""
     session = Session.resolve(config, workplace.cache)
     config = session.config
     nightly = config.nightly or NightlyConfig()
@@ -71,7 +71,7 @@ def _record(config: ExperimentConfig, made: Produced, *, number: int, key: str, 
 
 
 def _next_number(history: History) -> int:
-    """Return a number above all that were ever used, as far as the folder tells; the clock has no say."""
+    """Return a number above all that were ever used, as far as the folder shows; the clock is not used."""
     return max([0, *history.numbers(), *(given.run for given in acceptances(history).given)]) + 1
 
 

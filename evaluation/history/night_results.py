@@ -1,4 +1,4 @@
-"""Tonight's results: taken over from the last run where nothing that decides them changed, else made."""
+"""Tonight's results: taken from the last run if nothing that determines them has changed, else computed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OF_THE_NIGHT = ("night.json", "night.md", "run.json")
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where the work is done, and who hears of its progress."""
+    """Where the work is done, and the progress callbacks."""
 
     cache: Path
     executor: Executor
@@ -41,7 +41,7 @@ class Workplace:
 
 
 class Produced(NamedTuple):
-    """The results, what they were made from, and whether they were taken over."""
+    """The results, their inputs, and whether they were taken from an earlier run."""
 
     results: Results
     sources: dict[str, dict[str, Any]]
@@ -50,7 +50,7 @@ class Produced(NamedTuple):
 
 
 def night_key(config: ExperimentConfig, session: Session, pins: Sequence[Pin]) -> str:
-    """Return a hash of all that decides the results; a dataset fixed to a commit need not be loaded for it."""
+    """Return a hash of everything that determines the results; a dataset pinned to a commit is not loaded for it."""
     inputs = {
         "config": config.model_dump(mode="json", exclude={"nightly"}),
         "datasets": [
@@ -84,7 +84,7 @@ def produce(
         try:
             return _take_over(same, history, draft)
         except DamagedRunError:
-            # The history says so elsewhere; the stages are in the cache, so making the results again is cheap.
+            # The history reports this elsewhere; the stages are cached, so recomputing the results is cheap.
             pass
     return _make(session, pins, workplace, draft)
 

@@ -1,4 +1,4 @@
-"""What a night found, as a message to a chat, an issue or a program; nights that broke off have one too."""
+"""The findings of a night, or its failure, as a message to a chat, an issue or a program."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from evaluation.report.formats import p_value, plural, score
 
 Form = Literal["slack", "teams", "github", "json"]
 _MOST = 5
-"""Findings that a message names."""
+"""Findings named in a message."""
 _LONGEST = 300
-"""Characters of a line: a chat refuses very long messages."""
+"""Maximum characters of a line: chats reject very long messages."""
 
 
 class Link(NamedTuple):
@@ -34,7 +34,7 @@ class _Message(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of it, for whoever shows plain text only."""
+        """The whole text, for plain-text destinations."""
         return "\n".join([self.title, *self.lines, *(f"{link.name}: {link.address}" for link in self.links)])
 
 
@@ -53,7 +53,7 @@ def night_notice(night: Night, form: Form, *, url: str = "") -> dict[str, Any]:
 
 
 def failure_notice(reason: str, form: Form, *, exit_code: int, url: str = "", earlier: bool = False) -> dict[str, Any]:
-    """Return the message of a night that did not come to its end; with ``earlier`` nights it leads to their trend."""
+    """Return the message of a night that did not finish; with ``earlier`` nights it links to their trend."""
     title = f"chunkbench: the night did not come to its end (exit {exit_code})"
     said = one_line(reason, limit=_LONGEST)
     links = [_trend(_base(url))] if earlier else []
@@ -99,7 +99,7 @@ def _formed(message: _Message, form: Form, facts: dict[str, Any]) -> dict[str, A
 
 
 def _slack(words: str) -> str:
-    """Return text in which nothing mentions anyone or makes a link of its own."""
+    """Return text that mentions nobody and creates no links."""
     return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -123,7 +123,7 @@ def _teams_card(message: _Message) -> dict[str, Any]:
 
 
 def _teams_text(words: str, **how: str) -> dict[str, Any]:
-    # A text block is Markdown: what it would take for markup is escaped.
+    # A text block is Markdown: markup characters are escaped.
     plain = "".join(f"\\{character}" if character in "\\`*_[]<>#" else character for character in words)
     return {"type": "TextBlock", "text": plain, "wrap": True, **how}
 

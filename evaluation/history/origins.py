@@ -1,4 +1,4 @@
-"""Where two runs differ in what they were made with, and which differences forbid a comparison of their scores."""
+"""Differences between the inputs of two runs, and which of them make scores incomparable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.results.document import environment_json
 from evaluation.types import CellKey
 
 _KINDS = (
-    # The first prefix that fits decides; what no prefix names is the moving corpus, which is no reason and no news.
+    # The first matching prefix decides; unmatched inputs are the moving corpus, which is expected to change.
     ("chunk.versions.grammars", "grammar pack", True),
     ("chunk.versions.tree-sitter", "parser", True),
     ("chunk.versions.tiktoken", "tokenizer", True),
@@ -33,16 +33,16 @@ _KINDS = (
 
 
 class Difference(NamedTuple):
-    """One input that is not what it was."""
+    """One input that changed."""
 
     kind: str
     """Grammar pack, parser, tokenizer, chunker, chunker code, model, retriever, library, dataset …"""
     name: str
-    """Which of its kind: a chunker's spec, a package, a parameter."""
+    """Which one of its kind: a chunker's spec, a package, a parameter."""
     before: str
     now: str
     blocks: bool
-    """Whether scores from before and after it cannot be compared."""
+    """Whether scores before and after it are incomparable."""
 
     @property
     def words(self) -> str:
@@ -52,7 +52,7 @@ class Difference(NamedTuple):
 
 
 class Match(NamedTuple):
-    """The baseline's cell that a cell of tonight stands against, and why the two cannot be compared, if so."""
+    """The baseline cell for a cell of tonight, and why the two cannot be compared, if so."""
 
     before: CellKey | None
     reasons: tuple[str, ...]
@@ -78,7 +78,7 @@ def _match(cell: CellOrigin, known: Mapping[CellKey, CellOrigin], now: RunRecord
 
 
 def _nearest(key: CellKey, known: Mapping[CellKey, CellOrigin]) -> Match:
-    """Say in which part the cell differs from the nearest one of the same chunker, or that there is none."""
+    """Return the part in which the cell differs from the nearest one of the same chunker, or that there is none."""
     others = [other for other in known if other.chunker == key.chunker]
     if not others:
         return Match(None, ("the baseline has no such chunker",))
@@ -93,7 +93,7 @@ def _nearest(key: CellKey, known: Mapping[CellKey, CellOrigin]) -> Match:
 
 
 def differences(now: CellOrigin, before: CellOrigin) -> list[Difference]:
-    """Return the inputs of a cell that changed; the corpus, its queries and its annotations are expected to."""
+    """Return the changed inputs of a cell; the corpus, its queries and its annotations are expected to change."""
     new, old = _texts(now.stages), _texts(before.stages)
     found = []
     for path in sorted(new.keys() | old.keys()):
@@ -114,7 +114,7 @@ def _name(kind: str, rest: str, key: CellKey) -> str:
 
 
 def _dataset_differences(dataset: str, now: RunRecord, before: RunRecord) -> Iterator[Difference]:
-    """Yield what changed in how a dataset is made; that its files moved on is no such change."""
+    """Yield changes in how a dataset is made; new versions of its files do not count."""
     new, old = (_texts(run.sources.get(dataset, {}).get("loader", {})) for run in (now, before))
     for name in sorted(new.keys() | old.keys()):
         if name != "code" and new.get(name) != old.get(name):
@@ -145,7 +145,7 @@ def all_differences(now: RunRecord, before: RunRecord) -> list[Difference]:
 
 def _package_differences(now: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[Difference]:
     new, old = _texts(now), _texts(before)
-    # Those of the stages are named with their meaning already.
+    # Those of the stages are already named with their meaning.
     told = ("tree-sitter", "tree-sitter-language-pack", "tiktoken", "faiss-cpu", "bm25s")
     for name in sorted(new.keys() | old.keys()):
         short = name.removeprefix("packages.")

@@ -1,4 +1,4 @@
-"""Datasets at a git ref, fixed to the commit it names tonight: the branch may move while the run goes on."""
+"""Pins datasets at a git ref to tonight's commit: the branch may move during the run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUBJECTS = 20
 
 @dataclass(frozen=True)
 class Pin:
-    """A dataset as written in the experiment, and as it is loaded tonight."""
+    """A dataset as written in the experiment, and as loaded tonight."""
 
     written: str
     spec: str
@@ -36,12 +36,12 @@ class CommitRange:
     before: str
     now: str
     count: int | None
-    """Commits in between; None where the clone cannot say (rewritten or shallow history)."""
+    """Commits in between; None if the clone cannot say (rewritten or shallow history)."""
     subjects: tuple[str, ...]
 
 
 def pin(written: str, *, fetch: bool) -> Pin:
-    """Return the dataset with its ref replaced by a commit; a folder without a ref is taken as it is."""
+    """Return the dataset with its ref replaced by a commit; a folder without a ref is unchanged."""
     spec = Spec.parse(written)
     params = dict(spec.params)
     root, ref = Path(params.get("root", ".")).expanduser(), params.get("ref")
@@ -57,7 +57,7 @@ def pin(written: str, *, fetch: bool) -> Pin:
 
 
 def commits_between(root: Path, before: str, now: str) -> CommitRange:
-    """Return the commits that tonight's snapshot has and the earlier one has not, newest first."""
+    """Return the commits in tonight's snapshot but not in the earlier one, newest first."""
     try:
         between = revisions(root, now, without=before)
         subjects = [f"{commit.id[:9]} {commit.subject}" for commit in commits(root, between[:_SUBJECTS])]
@@ -67,7 +67,7 @@ def commits_between(root: Path, before: str, now: str) -> CommitRange:
 
 
 def renamed(results: Results, names: dict[str, str]) -> Results:
-    """Return the results under other dataset names: as written instead of as pinned, so that nights pair up."""
+    """Return the results with the datasets named as written instead of as pinned, so that nights can be paired."""
 
     def name(dataset: str) -> str:
         return names.get(dataset, dataset)
@@ -90,7 +90,7 @@ def renamed(results: Results, names: dict[str, str]) -> Results:
 
 
 def _renamed_overall(overall: Overall, name: Callable[[str], str]) -> Overall:
-    """Return the statement over all settings under other dataset names."""
+    """Return the statement over all settings with other dataset names."""
 
     def moved(key: CellKey) -> CellKey:
         return key._replace(dataset=name(key.dataset))

@@ -1,4 +1,4 @@
-"""Old runs removed by count or by age; the baseline and the newest run always stay."""
+"""Removes old runs by count or by age; the baseline and the newest run always stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stored run says of itself: one JSON object that a person can read and a checksum can vouch for."""
+"""The record of a stored run: a JSON object, readable by people and protected by a checksum."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ class CellOrigin:
     status: str
     reason: str
     stages: Mapping[str, Mapping[str, Any]]
-    """stage → the inputs that its key is the hash of."""
+    """stage → the inputs hashed in its key."""
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One run; the number orders runs, the time is for reading only."""
+    """One run; the number orders runs, the time is only for display."""
 
     number: int
     time: str
     key: str
-    """A hash of all that decides the results: two runs with the same key have the same results."""
+    """A hash of everything that determines the results: two runs with the same key have the same results."""
     config: ExperimentConfig
     environment: Environment
     sources: Mapping[str, Mapping[str, Any]]
-    """Dataset as written in the experiment → loader, fingerprint, and the clone, ref and commit where it has them."""
+    """Dataset as written in the experiment → loader, fingerprint, and the clone, ref and commit if it has them."""
     cells: tuple[CellOrigin, ...]
     night: Mapping[str, Any] = field(default_factory=dict)
-    """What the night found against its baseline."""
+    """The findings of the night against its baseline."""
     files: Mapping[str, str] = field(default_factory=dict)
     """File of the run's folder → SHA-256."""
 
@@ -64,7 +64,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, text: str) -> RunRecord:
-        """Read run.json; raise ValueError where it is not what `to_json` wrote."""
+        """Parse run.json; raise ValueError if it is not what `to_json` wrote."""
         try:
             body = parse_json(text)
             checksum = body.pop("checksum")

@@ -1,4 +1,4 @@
-"""What a night found, as one JSON object for programs and as Markdown for people."""
+"""The findings of a night, as a JSON object for programs and as Markdown for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSION = 1
 
 
 def headline(night: Night) -> str:
-    """Return the night in a few words."""
+    """Summarise the night in a few words."""
     if night.of("regression"):
         names = dict.fromkeys(f"{each.key.chunker} in {each.measure}" for each in night.of("regression"))
         return f"regression: {', '.join(names)}"
@@ -33,7 +33,7 @@ def headline(night: Night) -> str:
 
 
 def night_json(night: Night) -> dict[str, Any]:
-    """Return what a webhook gets."""
+    """Return the JSON object for a webhook."""
     verdicts = ("regression", "improvement", "no change", "not comparable")
     return {
         "version": VERSION,
@@ -62,7 +62,7 @@ def night_json(night: Night) -> dict[str, Any]:
 
 
 def night_markdown(night: Night, *, links: str) -> str:
-    """Return the night for people; ``links`` is the way from the text to the run's folder."""
+    """Return the night for people; ``links`` is the path from the text to the run's folder."""
     return "\n".join(_lines(night, links)).rstrip() + "\n"
 
 
@@ -109,7 +109,7 @@ def _scores(night: Night) -> Iterator[str]:
 
 
 def _promise(night: Night, compared: Sequence[Finding]) -> str:
-    """Return over what the means are, how the nights were compared, and how often a quiet night raises an alarm."""
+    """Return what the means are over, how the nights were compared, and the false-alarm rate of a quiet night."""
     limits = night.limits
     least = f"{100 * limits.minimum_effect:g}"
     units = dict.fromkeys(each.unit for each in compared)
@@ -126,7 +126,7 @@ def _promise(night: Night, compared: Sequence[Finding]) -> str:
 
 
 def _opposites(compared: Sequence[Finding]) -> Iterator[str]:
-    """Explain each chunker of which one measure got better and another got worse."""
+    """Explain each chunker for which one measure got better and another got worse."""
     for key in dict.fromkeys(each.key for each in compared):
         moved = {
             verdict: [each.measure for each in compared if each.key == key and each.verdict == verdict]
@@ -189,7 +189,7 @@ def _mover(mover: Mover, links: str) -> str:
 
 
 def _text(words: str) -> str:
-    """Return text that Markdown shows as it is."""
+    """Return text escaped for Markdown."""
     for mark in ("\\", "`", "*", "_", "[", "]", "<", ">", "|", "#"):
         words = words.replace(mark, "\\" + mark)
     return " ".join(shown(words).splitlines())

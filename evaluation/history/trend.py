@@ -17,7 +17,7 @@ from evaluation.report.latex import without_paths
 from evaluation.types import CellKey
 
 _LEAST_SHARE = 0.1
-"""A share is drawn over ten points at least, another measure over a fifth of its value."""
+"""A share is drawn over at least ten points, any other measure over at least a fifth of its value."""
 
 
 class Point(NamedTuple):
@@ -30,15 +30,15 @@ class Point(NamedTuple):
     high: float | None
     commit: str
     broken: bool
-    """Whether the scores cannot be compared with those of the point before."""
+    """Whether the scores cannot be compared with those of the previous point."""
     verdict: str
-    """What that night said of it against its baseline."""
+    """That night's verdict on it against its baseline."""
     quiet: tuple[float, float] | None = None
-    """Between which values that night would have called it no change: what chance does."""
+    """The range that night would have called no change: chance variation."""
 
 
 class Note(NamedTuple):
-    """What happened at a run beside the scores."""
+    """An event at a run, apart from the scores."""
 
     run: int
     label: str
@@ -47,22 +47,22 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Series:
-    """One cell's values of one measure, in the order of the runs."""
+    """One cell's values of one measure, in run order."""
 
     key: CellKey
     measure: str
     points: tuple[Point, ...]
     uses_vectors: bool = True
-    """Whether the embedder had a part in it."""
+    """Whether the embedder was involved."""
 
     @property
     def setting(self) -> str:
-        """Dataset, embedder and retriever in one line; no embedder where none is used."""
+        """Dataset, embedder and retriever in one line, without an unused embedder."""
         return " · ".join((self.key.dataset, *([self.key.embedder] if self.uses_vectors else []), self.key.retriever))
 
     @property
     def reach(self) -> tuple[float, float]:
-        """What a drawing spans: all that is known, and at least three times as much as chance does.
+        """The range of a drawing: all known values, and at least three times the chance variation.
 
         So noise does not look like a collapse.
         """
@@ -80,14 +80,14 @@ class Series:
 
     @property
     def spark(self) -> str:
-        """The means as blocks."""
+        """The means as block characters."""
         low, high = self.reach
         width = (high - low) or 1.0
         return sparkline([(point.mean - low) / width for point in self.points])
 
 
 class Trends(NamedTuple):
-    """All series, what changed underneath from run to run, and a line for each run that had to be skipped."""
+    """All series, the changed inputs from run to run, and a line for each skipped run."""
 
     series: list[Series]
     skipped: list[str]
@@ -135,9 +135,9 @@ def trends(history: History, measures: Sequence[str], *, last: int | None = None
 
 
 def by_setting(series: Sequence[Series]) -> dict[str, list[Series]]:
-    """Return measure and setting in a line → its series; a chunker is there once where an embedder is not used.
+    """Return measure and setting in a line → its series; a chunker occurs once if an embedder is not used.
 
-    Paths are cut to their last part, unless two settings would look the same.
+    Paths are reduced to their last part, unless two settings would look the same.
     """
     groups: dict[str, dict[str, Series]] = {}
     for one in series:
@@ -148,13 +148,13 @@ def by_setting(series: Sequence[Series]) -> dict[str, list[Series]]:
 
 
 def _changes(run: RunRecord, previous: RunRecord | None) -> list[Note]:
-    """Return one note of what changed underneath since the run before: chunkers, models, packages, not the code."""
+    """Return one note of the inputs changed since the previous run: chunkers, models, packages, not the code."""
     found = [each.words for each in all_differences(run, previous) if each.kind != "dataset"] if previous else []
     return [Note(run.number, "changed", "; ".join(found))] if found else []
 
 
 def _quiet(finding: Mapping[str, Any], run: RunRecord) -> tuple[float, float] | None:
-    """Return the values at which the night would have found nothing: its own interval's width, or the least effect."""
+    """Return the values at which the night would have found no change: its interval's width, or the minimum effect."""
     before, low, high = (finding.get(name) for name in ("before", "low", "high"))
     if before is None or low is None or high is None:
         return None
@@ -172,7 +172,7 @@ def known_measures(history: History) -> list[str]:
 
 
 def check_measure(history: History, measure: str) -> str:
-    """Return the measure; raise where the newest run does not have it."""
+    """Return the measure; raise if the newest run does not have it."""
     known = known_measures(history)
     if measure not in known:
         hint = nearest(measure, known) or f" Known: {', '.join(known)}."

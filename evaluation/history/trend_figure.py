@@ -1,4 +1,4 @@
-"""A measure over the runs as a drawing: a line per chunker, a band of what chance does, marks for what was found."""
+"""A measure over the runs as a drawing: a line per chunker, a band of chance variation, marks for findings."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from evaluation.report.formats import scale
 _Scale = Callable[[float], float]
 _LEFT, _TOP, _BOTTOM, _LABELS = 46.0, 14.0, 46.0, 232.0
 BANDS = 3
-"""More bands than this hide each other; the table has the rest."""
+"""More bands than this would hide each other; the table has the rest."""
 _DOTS = 40
-"""With more runs than this a dot per run is a blot."""
+"""With more runs than this, dots would merge."""
 
 
 def trend_figure(
     rows: Sequence[Series], marks: Mapping[str, Mark], *, notes: Sequence[Note] = (), narrow: bool = False
 ) -> Markup:
-    """Draw the series of one measure; runs stand in the order of their numbers, and what happened at one is written."""
+    """Draw the series of one measure; runs are in the order of their numbers, with events written at their runs."""
     width = svg.NARROW if narrow else svg.WIDE
     height = max(260.0 if narrow else 340.0, 19.0 * len(rows) + _TOP + _BOTTOM)
     edge, base = width - (40 if narrow else _LABELS), height - _BOTTOM
@@ -40,7 +40,7 @@ def trend_figure(
         parts += [svg.text(x(value), base + 18, f"{value:g}", class_="tick", anchor="middle")]
     parts += [svg.text((_LEFT + edge) / 2, height - 8, "run", class_="tick", anchor="middle")]
     parts += _notes([note for note in notes if note.run in runs], x, base, edge)
-    # What moved is looked at first: its band says why the night called it a change.
+    # Changes matter most: their band shows why the night called them a change.
     banded = sorted(rows, key=lambda row: not row.moved)[:BANDS]
     for row in reversed(rows):
         mark = marks[row.key.chunker]
@@ -60,7 +60,7 @@ def trend_figure(
 
 
 def _range(rows: Sequence[Series], factor: float) -> tuple[float, float]:
-    """Return what is drawn, with some air."""
+    """Return the range to draw, with some padding."""
     ends = [factor * end for row in rows for end in row.reach]
     low, high = min(ends), max(ends)
     air = 0.03 * (high - low) or 1.0
@@ -68,7 +68,7 @@ def _range(rows: Sequence[Series], factor: float) -> tuple[float, float]:
 
 
 def _notes(notes: Sequence[Note], x: _Scale, base: float, edge: float) -> list[Markup]:
-    """Return a dashed line for each run at which something happened; its words are written where there is room."""
+    """Return a dashed line for each run with an event; its text is written if there is room."""
     parts, free = [], 0.0
     for run, held in groupby(sorted(notes), key=lambda note: note.run):
         told = list(held)
@@ -92,7 +92,7 @@ def _run_ticks(runs: Sequence[int], about: int) -> list[float]:
 
 
 def _pieces(points: Sequence[Point]) -> list[list[Point]]:
-    """Cut a series where runs cannot be compared: a line across would claim that they can."""
+    """Split a series where runs cannot be compared: a line across would suggest that they can."""
     pieces = [[points[0]]]
     for _, point in pairwise(points):
         if point.broken:
@@ -102,7 +102,7 @@ def _pieces(points: Sequence[Point]) -> list[list[Point]]:
 
 
 def _band(piece: Sequence[Point], x: _Scale, y: _Scale, factor: float, mark: Mark) -> list[Markup]:
-    """Return what chance does at each run: between these values the night would have found nothing."""
+    """Return the chance variation at each run: between these values the night would have found no change."""
     known = [(point.run, *point.quiet) for point in piece if point.quiet]
     if len(known) < 2:
         return []
@@ -116,7 +116,7 @@ def _shown(point: Point, runs: int) -> bool:
 
 
 def _dot(point: Point, x: _Scale, y: _Scale, factor: float, mark: Mark) -> Markup:
-    """Return a small dot, or a numbered disc where the night called it a change: hollow for the worse."""
+    """Return a small dot, or a numbered disc if the night called it a change: hollow for the worse."""
     spot = x(point.run), y(factor * point.mean)
     if point.verdict in ("regression", "improvement"):
         return svg.badge(*spot, mark, hollow=point.verdict == "regression")

@@ -1,4 +1,4 @@
-"""trend.html: every gated measure over the runs, in one file that needs nothing else."""
+"""trend.html: every gated measure over the runs, in one self-contained file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NEWEST = 60
 
 
 def write_trend_page(history: History, file: Path, *, measures: Sequence[str] = ()) -> None:
-    """Write the page: the measures named, or those that the newest run gates."""
+    """Write the page: the given measures, or those that the newest run gates."""
     replace_text(file, trend_page(history, measures=measures))
 
 
@@ -52,7 +52,7 @@ def trend_page(history: History, *, measures: Sequence[str] = ()) -> str:
 
 
 def _marks(runs: Sequence[RunRecord]) -> dict[str, Mark]:
-    """Return how each chunker is drawn: as in the newest run's report, those of earlier runs after them."""
+    """Return each chunker's mark: as in the newest run's report, followed by those of earlier runs."""
     newest_first = reversed(runs)
     return marks(name for run in newest_first for name in (*run.config.chunkers, *(c.key.chunker for c in run.cells)))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AlphaNdcg(Share, RankedMeasure):
-    """Discounted gain of gold regions, a region worth (1 - alpha)^n when n results showed it before."""
+    """Discounted gain of gold regions, each worth (1 - alpha)^n if n results showed it before."""
 
     alpha: float = 0.5
     label: ClassVar[str] = "alpha_ndcg"
@@ -30,7 +30,7 @@ class AlphaNdcg(Share, RankedMeasure):
     template: ClassVar[str] = "how well {top} show the parts of the answer, a repeated part counting less"
     citation: ClassVar[str] = "Clarke et al. 2008, Novelty and diversity in information retrieval evaluation; ndeval"
     needs: ClassVar[frozenset[Need]] = frozenset({"nuggets"})
-    # The greedy ideal is not always the best ranking, so that 1 can be passed by a little, in ndeval too.
+    # The greedy ideal is not always the best ranking, so 1 can be exceeded slightly, in ndeval too.
     range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     properties: ClassVar[frozenset[str]] = frozenset("perfect empty rename top_heavy stable".split())
 
@@ -64,7 +64,7 @@ def _gains(shown: Sequence[frozenset[int]], alpha: float) -> list[float]:
 def _ideal_gains(nuggets: Mapping[str, frozenset[int]], cutoff: int | None, alpha: float) -> list[float]:
     """Return the gains of the ranking that takes the best next chunk at each step.
 
-    Ties are broken by the regions that a chunk shows, never by its id: renaming changes nothing.
+    Ties are broken by the regions that a chunk shows, never by its id, so renaming changes nothing.
     """
     chunks = sorted(sorted(regions) for regions in nuggets.values() if regions)
     regions = sorted({region for chunk in chunks for region in chunk})

@@ -1,4 +1,4 @@
-"""Average precision that k results can bring to 1."""
+"""Average precision with a divisor capped at k, so that k results can reach 1."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """A uniformly random order of chunks, as independent arrival times between 0 and 1.
 
-At time t each chunk has arrived with probability t, whatever the others did. The units that have been read by then are
-a sum of independent terms with the generating function prod(1 - t + t z^size), and the integral over t is the exact
-distribution of what is read before a chunk in a random order. The integrand is a polynomial in t of a degree below the
-number of chunks: Gauss-Legendre quadrature is exact for few chunks, and to about 1e-12 for many.
+At time t each chunk has arrived with probability t, independently of the others. The units read by then are a sum of
+independent terms with the generating function prod(1 - t + t z^size), and the integral over t is the exact distribution
+of what is read before a chunk in a random order. The integrand is a polynomial in t whose degree is below the number of
+chunks: Gauss-Legendre quadrature is exact for few chunks, and accurate to about 1e-12 for many.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 
 _NEGLIGIBLE = 1e-15
 _NEVER = 1e-20
-"""Probabilities of which thousands together change no digit of a sum."""
+"""Probabilities of which even thousands together change no digit of a sum."""
 _EARLY = 0.25
-"""Up to this time a few dozen terms of a power series in t/(1 - t) are all there is to it."""
+"""Up to this time, a few dozen terms of a power series in t/(1 - t) suffice."""
 _ROUND = 8
-"""A transform is so many times as long as the budget: what goes once around it is negligible."""
+"""Length of a transform as a multiple of the budget: what wraps around is negligible."""
 _STABLE = 0.5
 """Up to this time a chunk can be divided out of the product without losing digits."""
 
 
 class Arrivals:
-    """What has been read at each of some times, over all chunks of a search space."""
+    """What has been read at each of several times, over all chunks of a search space."""
 
     def __init__(self, sizes: np.ndarray, budget: int) -> None:
         self.budget = max(1, min(budget, int(sizes.sum()) + 1))
@@ -38,7 +38,7 @@ class Arrivals:
         self._before: dict[int, np.ndarray] = {}
 
     def without(self, sizes: Sequence[int]) -> np.ndarray:
-        """Return, a row per time, the distribution of the units read, had chunks of these sizes not existed."""
+        """Return, one row per time, the distribution of the units read if chunks of these sizes did not exist."""
         if self.times[-1] <= _STABLE:
             table = self._all.copy()
             for size in sorted(sizes):
@@ -57,7 +57,7 @@ class Arrivals:
         return self._before[size]
 
     def _divided_out(self, size: int) -> np.ndarray:
-        """Return the same by the series of 1/(1 - t + t z^size), whose terms soon vanish at early times."""
+        """Return the same by the series of 1/(1 - t + t z^size), whose terms vanish quickly at early times."""
         found: np.ndarray = self._terms[0].copy()
         for number, term in enumerate(self._terms[1 : (self.budget - 1) // size + 1], start=1):
             found[number * size :] += term[: self.budget - number * size]
@@ -80,7 +80,7 @@ class Arrivals:
     def _transformed(self, sizes: np.ndarray) -> np.ndarray:
         """Return the product by Fourier transforms: the sum of its factors' logarithms is a series of few powers.
 
-        On a circle of a radius below 1, what has gone around the transform is too small to be seen.
+        On a circle with a radius below 1, what wraps around the transform is negligible.
         """
         length = 1 << (_ROUND * self.budget - 1).bit_length()
         inward = np.log(_NEGLIGIBLE) / length
@@ -101,7 +101,7 @@ class Arrivals:
         table = np.zeros((len(self.times), self.budget))
         table[:, 0] = 1.0
         reach = 1
-        # In ascending order the table stays empty beyond `reach` for long.
+        # In ascending order, the table beyond `reach` stays empty for long.
         for size, count in zip(*(part.tolist() for part in np.unique(list(sizes), return_counts=True)), strict=True):
             if size == 0:
                 continue
@@ -128,7 +128,7 @@ class Arrivals:
 
 
 def _most(count: int, time: float, limit: int) -> int:
-    """Return how many of ``count`` chunks may have arrived by a time, up to a limit; more never do (Chernoff)."""
+    """Return how many of ``count`` chunks may have arrived by a time, up to a limit; more is negligible (Chernoff)."""
     expected = count * time
     number = np.arange(1, limit + 1)
     never = (number > expected) & (number * np.log(expected / number) + number - expected < np.log(_NEVER))
@@ -136,23 +136,23 @@ def _most(count: int, time: float, limit: int) -> int:
 
 
 def _binomial(times: np.ndarray, count: int, most: int) -> np.ndarray:
-    """Return, a row for each number up to ``most``, the probability that so many of ``count`` chunks have arrived."""
+    """Return, one row per number up to ``most``, the probability that this many of ``count`` chunks have arrived."""
     number = np.arange(1, most + 1)
     steps = np.log((count - number + 1) / number)[:, None] + np.log(times / (1 - times))
-    # By logarithms: the first row may be too small for a float where a later one is not.
+    # By logarithms: the first row may underflow where a later one does not.
     logs = np.concatenate((np.zeros((1, len(times))), np.cumsum(steps, axis=0))) + count * np.log1p(-times)
     chances: np.ndarray = np.exp(logs)
     return chances
 
 
 def _nodes(sizes: np.ndarray, budget: int) -> int:
-    """Return enough times: the smaller the chunks, the less the reading by a time varies, the closer the times."""
+    """Return enough times: the smaller the chunks, the less the reading by a time varies, so times must be closer."""
     typical = float(np.square(sizes, dtype=float).sum()) / max(1.0, float(sizes.sum()))
     return max(40, int(6 * np.sqrt(budget / max(1.0, typical))))
 
 
 def _end(sizes: np.ndarray, budget: int) -> float:
-    """Return a time by which the budget is spent for sure, by Chernoff's bound; 1 where there is none."""
+    """Return a time by which the budget is certainly spent, by Chernoff's bound; 1 if there is none."""
     rate = np.geomspace(0.01, 100, 60)[:, None] / budget
     values, counts = np.unique(sizes, return_counts=True)
     kept = np.exp(-rate * values)

@@ -1,7 +1,7 @@
-"""The property table, executed: what each measure has, over all rankings of small worlds, against what it declares.
+"""The property table, executed: each measure over all rankings of small worlds, against its declared properties.
 
-Two worlds: five items that are ranked in every order, where a cutoff covers all of them and a budget half of their
-text; and one file cut into chunks of several sizes, where a cutoff is two chunks and a budget half of the file.
+Two worlds: five items ranked in every order, where a cutoff covers all of them and a budget half of their text; and one
+file cut into chunks of several sizes, where a cutoff is two chunks and a budget half of the file.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PROPERTIES: dict[str, str] = {
 
 
 class Finding(NamedTuple):
-    """One cell of the table; ``holds`` is None where the property cannot be asked of the measure."""
+    """One cell of the table; ``holds`` is None if the property does not apply to the measure."""
 
     measure: str
     name: str
@@ -55,7 +55,7 @@ class Finding(NamedTuple):
 
     @property
     def broken(self) -> bool:
-        """Whether the measure lacks what it declares."""
+        """Whether the measure lacks a declared property."""
         return self.declared and self.holds is not True
 
 
@@ -104,7 +104,7 @@ def _values(measure: Measure, cases: Sequence[Case]) -> np.ndarray:
 
 
 def _worst(measure: Measure, values: np.ndarray) -> np.ndarray:
-    """Return the values so that higher is better, what is undefined coming last."""
+    """Return the values oriented so that higher is better, with undefined ones last."""
     worth: np.ndarray = np.nan_to_num(-values if measure.direction == "lower" else values, nan=-1e9)
     return worth
 
@@ -126,7 +126,7 @@ def _bounded(measure: Measure) -> bool:
 
 def _perfect(measure: Measure) -> bool:
     if isinstance(measure, BudgetMeasure):
-        # Enough to read everything: below the size of the gold no ranking can show all of it.
+        # Enough to read everything: with less than the size of the gold, no ranking could show all of it.
         measure = replace(measure, budget=len(world.ITEMS) * world.UNITS_PER_ITEM)
     cases = [world.item_case(world.ITEMS, g) for g in (world.BINARY, world.GRADED)]
     return _same(_values(measure, cases), np.ones(2))
@@ -247,7 +247,7 @@ def _duplicate(measure: Measure) -> bool:
 
 
 def _chance(measure: Measure) -> bool:
-    """Compare the exact means over all rankings and all places of the gold, for three sizes of chunks."""
+    """Compare the exact means over all rankings and all places of the gold, for three chunk sizes."""
     means = []
     for size in (3, 4, 6):
         chunks = world.tiling(size)

@@ -1,4 +1,4 @@
-"""Small worlds in which every measure can be asked about every ranking."""
+"""Small worlds in which every measure can be evaluated on every ranking."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VECTORS = np.linalg.qr(np.random.default_rng(5).normal(size=(8, 8)))[0][:, :5] 
 def item_case(
     ranking: Sequence[str], grades: Mapping[str, float], *, reference: Sequence[str] | None = None, names: str = ""
 ) -> Case:
-    """Return a case of items, each a file of ten units that is gold where its grade is above 0.
+    """Return a case of items, each a file of ten units that is gold if its grade is above 0.
 
     ``names`` renames the ids, item by item; nothing else changes.
     """
@@ -63,7 +63,7 @@ def _item_case(
 FILE_UNITS = 12
 GOLD_UNITS = 3
 GOLD_PLACES = tuple(tuple((start + i) % FILE_UNITS for i in range(GOLD_UNITS)) for start in range(FILE_UNITS))
-"""Three units of gold at every place, round the end too, so that every unit is gold equally often."""
+"""Three units of gold at every place, wrapping around the end, so that every unit is gold equally often."""
 
 
 def chunk_case(

@@ -1,4 +1,4 @@
-"""The text of a batch laid out on one line: each file of a case has its place, cut where anything begins or ends."""
+"""The text of a batch on one axis: each file of a case has its own section, cut wherever a span begins or ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation.types import Measured, TextCase, TextSpan
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Spans of all cases, in order: whose they are, and which stretches of the line they cover."""
+    """Spans of all cases, in order: their cases, and the stretches of the axis that they cover."""
 
     case: np.ndarray
     first: np.ndarray
@@ -54,13 +54,13 @@ def lay_out(cases: Sequence[TextCase], unit: SizeUnit | None) -> Layout:
 
 
 def _bytes(case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
-    """Return the spans' ends on one line, in bytes."""
+    """Return the spans' ends on one axis, in bytes."""
     place = case_of * (spans[:, 0].max(initial=0) + 1) + spans[:, 0]
     return _apart(spans[:, 1:], place, longest=spans[:, 2].max(initial=0))
 
 
 def _in_units(of_case: Sequence[Sequence[Measured]], case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
-    """Return the spans' ends on one line, in units of the files' rulers."""
+    """Return the spans' ends on one axis, in units of the files' rulers."""
     rulers, base = _rulers(of_case)
     ruler_of = base[case_of] + spans[:, 0]
     units = _units(rulers, ruler_of, spans[:, 1:])
@@ -68,7 +68,7 @@ def _in_units(of_case: Sequence[Sequence[Measured]], case_of: np.ndarray, spans:
 
 
 class _Joined:
-    """The rulers of several cases in one row; only those that are asked for are taken, for they may be made then."""
+    """The rulers of several cases in sequence; each is fetched only when needed, because that may compute it."""
 
     def __init__(self, parts: Sequence[Sequence[Measured]]) -> None:
         self._parts = parts
@@ -83,7 +83,7 @@ class _Joined:
 
 
 def _rulers(of_case: Sequence[Sequence[Measured]]) -> tuple[_Joined, np.ndarray]:
-    """Return all rulers, and where each case's begin; cases that share their rulers share them here."""
+    """Return all rulers, and where each case's begin; cases that share rulers share them here."""
     parts = {id(rulers): rulers for rulers in of_case}
     joined = _Joined(list(parts.values()))
     begins = dict(zip(parts, joined.begins, strict=False))
@@ -95,8 +95,8 @@ def _array(spans: Iterable[TextSpan], count: int) -> np.ndarray:
 
 
 def _units(rulers: _Joined, ruler_of: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return offsets in units; each ruler is asked once."""
-    # Numbers of 16 bits are sorted by radix, several times as fast.
+    """Return offsets in units; each ruler is called once."""
+    # 16-bit numbers are sorted by radix, several times as fast.
     order = np.argsort(ruler_of.astype(np.uint16) if len(rulers) < 2**16 else ruler_of, kind="stable")
     grouped, sorted_rulers = offsets[order], ruler_of[order]
     edges = [*np.flatnonzero(np.diff(sorted_rulers, prepend=-1)).tolist(), len(order)]
@@ -108,7 +108,7 @@ def _units(rulers: _Joined, ruler_of: np.ndarray, offsets: np.ndarray) -> np.nda
 
 
 def _apart(ends: np.ndarray, place: np.ndarray, *, longest: int) -> np.ndarray:
-    """Return the ends on one line: each pair of case and file has room for the largest end and one unit more."""
+    """Return the ends on one axis: each pair of case and file has room for the largest end plus one unit."""
     line: np.ndarray = ends + (place * (longest + 1))[:, None]
     return line
 

@@ -1,4 +1,4 @@
-"""Some cases that are scored together, and what their measures share: one engine call, one reading per unit."""
+"""Cases scored together, and the work that their measures share: one engine call, one reading per unit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Batch:
-    """Cases in order, and the work on them that is done once for all measures."""
+    """Cases in order, and the work done once for all measures."""
 
     def __init__(self, cases: Sequence[Case], measures: Sequence[Measure]) -> None:
         self.cases = cases
@@ -48,7 +48,7 @@ class Batch:
         return [case.grades for case in self.cases if case.grades is not None]
 
     def trec(self, measure: TrecMeasure) -> np.ndarray:
-        """Return the engine's values; all measures that share their gains are computed in one call."""
+        """Return the engine's values; all measures with the same gains are computed in one call."""
         key = measure.gains_key
         if key not in self._trec:
             self._trec[key] = self._run_engine(measure)
@@ -61,7 +61,7 @@ class Batch:
         self._check_rankings()
         depth = deepest(together)
         runs, qrels = {}, {}
-        query_ids = [str(number) for number in range(len(self))]  # the engine does not take every text as an id
+        query_ids = [str(number) for number in range(len(self))]  # the engine does not accept every text as an id
         for query_id, case, grades in zip(query_ids, self.cases, self.grades, strict=True):
             if run := trec_eval.run_of(case.ranking[:depth], grades):
                 runs[query_id] = run
@@ -83,7 +83,7 @@ class Batch:
         return [case.text for case in self.cases if case.text is not None]
 
     def reading(self, unit: SizeUnit | None) -> Reading:
-        """Return how the rankings are read in this unit, or in bytes; made once."""
+        """Return how the rankings are read in this unit, or in bytes; computed once."""
         if unit not in self._readings:
             self._readings[unit] = read(self.texts, self._checked(unit))
         return self._readings[unit]
@@ -105,7 +105,7 @@ class Batch:
 
     @cached_property
     def gains(self) -> np.ndarray:
-        """The grade at each rank that any measure looks at, a row per case; 0 where there is none or it is below 0."""
+        """The grade at each rank that any measure reads, one row per case; 0 if there is none or it is below 0."""
         self._check_rankings()
         depth = deepest([m for m in self.measures if "grades" in m.needs])
         rankings = [case.ranking[:depth] for case in self.cases]
@@ -123,7 +123,7 @@ class Batch:
 
     @cached_property
     def files(self) -> list[list[int]]:
-        """The files of each case, in the order in which their first chunks are ranked."""
+        """The files of each case, in the order of their first ranked chunks."""
         return [list(dict.fromkeys(map(itemgetter(0), text.results))) for text in self.texts]
 
     def relevant_counts(self, rel: str = "") -> np.ndarray:
@@ -133,7 +133,7 @@ class Batch:
 
     @cached_property
     def judged(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every judgement as the number of its case and its grade, by case, the highest grade first."""
+        """Every judgement as the number of its case and its grade, by case, highest grade first."""
         sizes = [len(grades) for grades in self.grades]
         grades = np.fromiter(chain.from_iterable(grades.values() for grades in self.grades), float, sum(sizes))
         owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -141,7 +141,7 @@ class Batch:
 
 
 def deepest(measures: Sequence[Measure]) -> int | None:
-    """Return the largest cutoff, beyond which no measure looks; None where one looks at all results."""
+    """Return the largest cutoff of any measure; None if one reads all results."""
     cutoffs: list[int | None] = [measure.cutoff for measure in measures]
     known = [cutoff for cutoff in cutoffs if cutoff is not None]
     return max(known) if known and len(known) == len(cutoffs) else None

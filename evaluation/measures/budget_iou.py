@@ -12,7 +12,7 @@ from evaluation.measures.budget_recall import CurveMeasure, ratio
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetIou(CurveMeasure):
-    """Gold that is read, over all that is read or gold."""
+    """Gold that is read, over everything that is read or gold."""
 
     linear: ClassVar[bool] = False
     label: ClassVar[str] = "iou"

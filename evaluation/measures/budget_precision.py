@@ -26,5 +26,5 @@ class BudgetPrecision(CurveMeasure):
         return self.within(x, length)
 
     def value(self, worth: np.ndarray, total: np.ndarray, read: np.ndarray) -> np.ndarray:  # noqa: ARG002 - one shape
-        """Return y(B)/x; 0 where nothing is read."""
+        """Return y(B)/x; 0 if nothing is read."""
         return ratio(worth, read)

@@ -24,9 +24,9 @@ class TextMeasure(Share, BudgetMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class CurveMeasure(TextMeasure):
-    """A measure of gold as it is read: each piece of gold has a worth, and their sum decides the value.
+    """A measure of gold as it is read: each piece of gold has a worth, and their sum determines the value.
 
-    Chance level and ceiling follow from `worth` and `value` alone, so that a measure has them by being written so.
+    Chance level and ceiling follow from `worth` and `value` alone, so every measure of this form has them.
     """
 
     linear: ClassVar[bool] = True
@@ -34,7 +34,7 @@ class CurveMeasure(TextMeasure):
 
     @abstractmethod
     def worth(self, x: np.ndarray, length: np.ndarray) -> np.ndarray:
-        """Return what pieces of gold of this length are worth that begin after x units of reading."""
+        """Return the worth of pieces of gold of this length that begin after x units of reading."""
 
     @abstractmethod
     def value(self, worth: np.ndarray, total: np.ndarray, read: np.ndarray) -> np.ndarray:
@@ -76,6 +76,6 @@ class BudgetRecall(CurveMeasure):
 
 
 def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Return part/whole, and 0 where there is nothing to divide by: no gold, or nothing read."""
+    """Return part/whole, or 0 if there is nothing to divide by: no gold, or nothing read."""
     quotient: np.ndarray = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
     return quotient

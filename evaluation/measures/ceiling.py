@@ -1,4 +1,4 @@
-"""What a perfect ranking of the same chunks would score."""
+"""The score of a perfect ranking of the same chunks."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from evaluation.measures.measure import Measure
 from evaluation.types import Case
 
 EXACT = 12
-"""Up to so many chunks that are partly gold every order is tried; with more, the densest first."""
+"""Up to this many partly gold chunks, every order is tried; with more, the densest first."""
 
 EXACT_SHARED = 7
-"""The same for chunks that share text; with more, only the most hopeful few sets of each size are followed."""
+"""The same for chunks that share text; with more, only the few most promising sets of each size are followed."""
 
 _WIDTH = 8
 
 
 def ceilings(measure: Measure, cases: Sequence[Case]) -> np.ndarray:
-    """Return the best score that any ranking of each search space has; beyond `EXACT` chunks, a score close to it.
+    """Return the best score of any ranking of each search space; beyond `EXACT` chunks, a score close to it.
 
-    For measures on ids, that of the judged chunks in the order of their grades. For measures on text the order of the
-    chunks without gold does not matter, and chunks of nothing but gold come first; the order of the others decides
-    which gold the budget still holds, and is searched over all sets of chunks read so far.
+    For measures on ids, it is the judged chunks in the order of their grades. For measures on text, the order of the
+    chunks without gold does not matter, and chunks of only gold come first; the order of the others determines which
+    gold still fits into the budget, and is searched over all sets of chunks read so far.
     """
     if isinstance(measure, CurveMeasure):
         return np.array([_text_ceiling(measure, case) for case in cases], dtype=float)
@@ -41,7 +41,7 @@ def _ideal(measure: Measure, case: Case) -> Case:
     grades = case.grades or {}
     best = sorted(grades, key=lambda item: -grades[item])
     returned = min([len(space), *(limit for limit in (space.depth, measure.cutoff) if limit is not None)])
-    # An id that cannot be a chunk's stands for each chunk that is not judged.
+    # An id that no chunk can have represents every unjudged chunk.
     ranking = [*best, *(f"\x1f{number}" for number in range(max(0, returned - len(best))))][:returned]
     return replace(case, ranking=ranking, text=None)
 
@@ -72,7 +72,7 @@ def _best_apart(measure: CurveMeasure, gold: GoldChunks) -> float:
 
 
 def _best_order(measure: CurveMeasure, chunks: Sequence[GoldChunk], start: int) -> float:
-    """Return the greatest sum of worths: after a set of chunks the units read are the same in whatever order."""
+    """Return the greatest sum of worths: after a set of chunks, the units read do not depend on the order."""
     count = len(chunks)
     read = np.full(1 << count, start)
     for bit, chunk in enumerate(chunks):
@@ -94,7 +94,7 @@ def _sets_of(count: int, size: int) -> np.ndarray:
 
 
 class _Shared:
-    """Chunks that may share text: what each costs and shows depends on the set of those read before."""
+    """Chunks that may share text: the cost and new gold of each depend on the set of those read before."""
 
     def __init__(self, measure: CurveMeasure, gold: GoldChunks) -> None:
         pieces = gold.reading.pieces
@@ -104,7 +104,7 @@ class _Shared:
         self._pieces = [tuple(column[pieces.result == number] for column in pieces[1:]) for number in self._numbers]
 
     def step(self, seen: frozenset[int], chunk: int) -> tuple[int, np.ndarray, np.ndarray]:
-        """Return what the chunk costs after these, and where its new gold begins and how long it is."""
+        """Return the cost of the chunk after these, and where its new gold begins and how long it is."""
         read = np.concatenate([np.zeros(0, np.int64), *(self._pieces[other][0] for other in seen)])
         stretch, length, is_gold = self._pieces[chunk]
         fresh = ~np.isin(stretch, read)
@@ -115,7 +115,7 @@ class _Shared:
 
 
 def _best_overlapping(measure: CurveMeasure, gold: GoldChunks) -> float:
-    """Return the greatest worth over all orders of chunks that may share text; beyond `EXACT_SHARED`, of the likely."""
+    """Return the greatest worth over all orders of chunks that may share text; beyond `EXACT_SHARED`, likely ones."""
     shared = _Shared(measure, gold)
     everything = range(len(gold.chunks))
     best: dict[frozenset[int], _Read] = {frozenset(): _Read(0.0, 0, 0)}
@@ -126,7 +126,7 @@ def _best_overlapping(measure: CurveMeasure, gold: GoldChunks) -> float:
                 if chunk not in seen:
                     cost, begins, lengths = shared.step(seen, chunk)
                     gained = so_far.worth + float(measure.worth(so_far.cost + begins, lengths).sum())
-                    # The same set was read in some order, at the same cost: the best order counts.
+                    # The same set was reached in another order, at the same cost: the best order counts.
                     known = following.get(seen | {chunk})
                     if known is None or gained > known.worth:
                         following[seen | {chunk}] = _Read(gained, so_far.cost + cost, so_far.gold + int(lengths.sum()))
@@ -138,14 +138,14 @@ def _best_overlapping(measure: CurveMeasure, gold: GoldChunks) -> float:
 
 
 class _Read(NamedTuple):
-    """A set of chunks in the best order that is known for it."""
+    """A set of chunks in the best known order."""
 
     worth: float
     cost: int
     gold: int
 
     def hope(self, measure: CurveMeasure, total: float) -> float:
-        """Return what it would be worth if all the gold that is left came next, without a word between."""
+        """Return the worth if all remaining gold came next, without anything between."""
         rest = measure.worth(np.array([self.cost]), np.array([total - self.gold]))
         return self.worth + float(rest.sum())
 

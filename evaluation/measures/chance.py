@@ -1,9 +1,9 @@
-"""What a random ranking would score: the level above which a measure says anything.
+"""The score of a random ranking: the level above which a measure carries information.
 
-Each chunker makes its own chunks, so each has its own chance level: the expected score of a uniformly random ranking
-of the same search space. It is exact, by a closed form for measures on ids and by `arrivals` for measures on text.
-Where chunks overlap, or an answer has alternatives of which the best counts, it is the mean over random rankings drawn
-with a fixed seed.
+Each chunker makes its own chunks, so each has its own chance level: the expected score of a uniformly random ranking of
+the same search space. It is exact, by a closed form for measures on ids and by `arrivals` for measures on text. Where
+chunks overlap, or an answer has alternatives of which the best counts, it is the mean over random rankings drawn with a
+fixed seed.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from evaluation.measures.random_rankings import simulated
 from evaluation.types import Case, SearchSpace
 
 _MOST_SETS = 10
-"""Chunks with gold up to which all their sets are gone through, for a measure that is not linear in the gold read."""
+"""Chunks with gold up to which all their sets are enumerated, for a measure that is not linear in the gold read."""
 
 
 _LARGEST = 200_000
-"""Units of budget up to which the distribution of what is read is kept, unit by unit."""
+"""Budget in units up to which the distribution of what is read is computed unit by unit."""
 
 
 class Draw(NamedTuple):
-    """A random draw: the relevant chunks among all, the ranks that are looked at, and the measure's cutoff."""
+    """A random draw: the relevant chunks among all, the ranks that are read, and the measure's cutoff."""
 
     gains: np.ndarray
-    """Gains above 0 of all judged chunks, falling."""
+    """Gains above 0 of all judged chunks, descending."""
     relevant: int
     population: int
     ranks: int
@@ -46,7 +46,7 @@ _Form = Callable[[Draw], float]
 
 
 def has_chance(measure: Measure) -> bool:
-    """Say whether the measure's chance level is known."""
+    """Return whether the measure's chance level is known."""
     return isinstance(measure, CurveMeasure) or (measure.needs == {"grades"} and measure.label in _FORMS)
 
 
@@ -76,14 +76,14 @@ def _arrivals(space: SearchSpace, measure: CurveMeasure) -> Arrivals:
 
 
 def _expected_value(measure: CurveMeasure, gold: GoldChunks, arrivals: Arrivals) -> float:
-    """Return the value of the expected worth: each chunk's, over what may have been read before it."""
+    """Return the value of the expected worth of each chunk, over what may have been read before it."""
     x = np.arange(arrivals.budget)
     worth = sum(float(chunk.worth(measure, x) @ arrivals.before(chunk.cost)) for chunk in gold.chunks)
     return float(_value(measure, np.array([worth]), gold)[0])
 
 
 def _expected_by_sets(measure: CurveMeasure, gold: GoldChunks, arrivals: Arrivals) -> float:
-    """Return the expected value: over each chunk's arrival and each set of the others that came before it, the rise."""
+    """Return the expected value: the sum of the rises over each chunk's arrival and each set of earlier ones."""
     rest = arrivals.without([chunk.cost for chunk in gold.chunks])
     expected = 0.0
     for chunk in gold.chunks:
@@ -162,7 +162,7 @@ def _hit(draw: Draw) -> float:
 
 
 def _mrr(draw: Draw) -> float:
-    """Return the sum over ranks of 1/rank and the probability that the first relevant result is there."""
+    """Return the sum over ranks of 1/rank times the probability that the first relevant result is there."""
     none = [_none_in(draw, rank) for rank in range(draw.ranks + 1)]
     return float(sum((none[rank - 1] - none[rank]) / rank for rank in range(1, draw.ranks + 1)))
 

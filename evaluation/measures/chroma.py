@@ -47,7 +47,7 @@ class ChromaRecall(ChromaMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class ChromaPrecision(ChromaMeasure):
-    """Share of the bytes of the first k results that are gold; a repetition counts below, not above."""
+    """Share of the bytes of the first k results that are gold; a repetition counts in the denominator only."""
 
     label: ClassVar[str] = "chroma_precision"
     pattern: ClassVar[str] = "chroma_precision@k"
@@ -63,7 +63,7 @@ class ChromaPrecision(ChromaMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class ChromaIou(ChromaMeasure):
-    """Gold shown, over the bytes sent and the gold that is missing."""
+    """Gold shown, over the bytes sent plus the gold missed."""
 
     label: ClassVar[str] = "chroma_iou"
     pattern: ClassVar[str] = "chroma_iou@k"
@@ -79,7 +79,7 @@ class ChromaIou(ChromaMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class PrecisionOmega(Share, Measure):
-    """The precision that this chunking allows: of all chunks that share a byte with the gold."""
+    """The best precision that this chunking allows: that of all chunks that share a byte with the gold."""
 
     label: ClassVar[str] = "precision_omega"
     pattern: ClassVar[str] = "precision_omega"

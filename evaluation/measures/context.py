@@ -1,4 +1,4 @@
-"""What stands behind an id measure: how much text k results are, and how many chunks are relevant."""
+"""Context for an id measure: how much text k results are, and how many chunks are relevant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TokensBehind(RankedMeasure):
-    """Tokens in the first k results, repetitions included, headers not."""
+    """Tokens in the first k results, including repetitions, excluding headers."""
 
     size_unit: ClassVar[SizeUnit] = "tokens"
     unit: ClassVar[Unit] = "tokens"

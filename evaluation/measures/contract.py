@@ -21,7 +21,7 @@ _CLOSE = 1e-9
 
 
 def check_measure(measure: Measure) -> list[Finding]:
-    """Return every rule with what breaks it; the properties that the measure declares are rules too."""
+    """Return each rule with its violations; the properties that the measure declares are rules too."""
     return [*examine(measure, _RULES), *_declared_properties(measure)]
 
 
@@ -95,7 +95,7 @@ def _declared_properties(measure: Measure) -> list[Finding]:
     try:
         items = specimen(cls, budget=25, cutoff=len(world.ITEMS))
         found = audit_measure(items, specimen(cls, budget=world.FILE_UNITS // 2, cutoff=2))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever other people's code raises is the finding
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever third-party code raises is the finding
         return [Finding("its declared properties can be asked", raised(error))]
     return [
         Finding(
@@ -113,7 +113,7 @@ def _cases() -> list[Case]:
 
 
 def _answered(measure: Measure) -> list[Case]:
-    """Return the cases that the measure does not refuse, as rank correlation does where items are missing."""
+    """Return the cases that the measure accepts; rank correlation, for one, rejects missing items."""
     return [case for case in _cases() if _is_answered(measure, case)]
 
 

@@ -13,7 +13,7 @@ from evaluation.types import Case
 
 
 def recall_curves(cases: Sequence[Case], unit: SizeUnit, budgets: Sequence[int]) -> np.ndarray:
-    """Return the share of the gold text that is read within each budget, a row per case.
+    """Return the share of the gold text that is read within each budget, one row per case.
 
     A file that several cases show is measured once.
     """

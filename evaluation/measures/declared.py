@@ -1,4 +1,4 @@
-"""What a measure of one's own declares, kept with results: they are shown without running its code again."""
+"""Declarations of custom measures, stored with results, which can then be displayed without running their code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MeasureFacts:
-    """All that tables, verdicts and gates ask of a measure."""
+    """All that tables, verdicts and gates need to know about a measure."""
 
     name: str
     label: str
@@ -31,7 +31,7 @@ class MeasureFacts:
     unit: Unit
     direction: Direction
     low: float | None
-    """The least value; None where there is none."""
+    """The least value; None if there is none."""
     high: float | None
     comparable: bool
     cutoff: int | None = None
@@ -40,12 +40,12 @@ class MeasureFacts:
 
 
 def own_facts(measures: Iterable[Measure]) -> tuple[MeasureFacts, ...]:
-    """Return the facts of the measures that are not registered; any process knows the others by name."""
+    """Return the facts of the unregistered measures; any process knows the others by name."""
     return tuple(_facts(measure) for measure in measures if not is_registered(measure))
 
 
 def recall(own: Iterable[MeasureFacts]) -> None:
-    """Let these names mean what the facts say, whatever another experiment of this process has called so."""
+    """Register these names with these facts, replacing any earlier meaning in this process."""
     for facts in own:
         known = remembered_measure(facts.name)
         if known is None or _facts(known) != facts:
@@ -60,7 +60,7 @@ def _facts(measure: Measure) -> MeasureFacts:
 
 
 def declared(facts: MeasureFacts) -> Measure:
-    """Return a measure that means what the facts say, and that scores nothing."""
+    """Return a measure with these facts, which cannot score."""
     low = -math.inf if facts.low is None else facts.low
     high = math.inf if facts.high is None else facts.high
     same = ("name", "label", "pattern", "definition", "words", "citation", "unit", "direction", "comparable")
@@ -74,7 +74,7 @@ class _Declared(Measure):
     """A measure whose code is elsewhere."""
 
     def score(self, batch: Batch) -> np.ndarray:  # noqa: ARG002 - there is nothing to score with
-        """Refuse."""
+        """Raise."""
         raise UsageError(
             f"{self.name} is known from results only: name its class, as in my_measures.py:Class,cutoff=10"
         )

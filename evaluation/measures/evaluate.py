@@ -16,15 +16,15 @@ from evaluation.measures.registry import parse_measure
 from evaluation.types import Case, Scores
 
 BATCH = 1000
-"""Cases that are scored together: enough to share the work, few enough to bound the memory."""
+"""Cases scored together: enough to share the work, few enough to bound memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One measure over all queries.
 
-    Mean and median are over the queries where the measure is defined, save where undefined means "never reached", as in
-    tokens_to_recall: there is no mean then, and the median counts those queries as infinite.
+    Mean and median are over the queries for which the measure is defined, unless undefined means "never reached", as in
+    tokens_to_recall: then there is no mean, and the median counts those queries as infinite.
     """
 
     mean: float
@@ -33,9 +33,9 @@ class Summary:
     n_scored: int
     n_undefined: int
     n_uncovered: int
-    """Queries to which no chunk is relevant: they are scored, as 0."""
+    """Queries without a relevant chunk: they score 0."""
     share_scored: float
-    """Of all queries, the share where the measure is defined: for tokens_to_recall, the share that got there."""
+    """The share of all queries for which the measure is defined: for tokens_to_recall, the share that got there."""
 
 
 def _as_it_is(measure: Measure, batch: Batch) -> np.ndarray:
@@ -58,7 +58,7 @@ def evaluate(measures: Sequence[Measure], cases: Iterable[Case]) -> dict[str, di
 def score_together(
     measures: Sequence[Measure], cases: Sequence[Case], *, score: Callable[[Measure, Batch], np.ndarray] = _as_it_is
 ) -> list[np.ndarray]:
-    """Return one column per measure; of a case with several answers, the best score over them."""
+    """Return one column per measure; for a case with several answers, the best score over them."""
     batch = Batch(cases, measures)
     if not any(case.answers for case in cases):
         return [score(measure, batch) for measure in measures]
@@ -81,7 +81,7 @@ def best_scores(measure: Measure, cases: Sequence[Case]) -> np.ndarray:
 
 
 def variants(case: Case) -> list[Case]:
-    """Return the case once for each of its answers; a case with one answer is its own variant."""
+    """Return one case for each of its answers; a case with one answer is its own variant."""
     if not case.answers:
         return [case]
     return [
@@ -98,14 +98,14 @@ def variants(case: Case) -> list[Case]:
 
 
 def aggregate(scores: Scores, *, uncovered: Collection[str] = ()) -> dict[str, Summary]:
-    """Return the summary of each measure; ``uncovered`` names the queries to which nothing is relevant."""
+    """Return the summary of each measure; ``uncovered`` names the queries without anything relevant."""
     names = dict.fromkeys(name for row in scores.values() for name in row)
     n_uncovered = sum(query_id in scores for query_id in uncovered)
     return {name: _summary(parse_measure(name), [row[name] for row in scores.values()], n_uncovered) for name in names}
 
 
 def uncovered(cases: Iterable[Case]) -> list[str]:
-    """Return the queries that are labelled and to which no chunk is relevant."""
+    """Return the labelled queries without a relevant chunk."""
     return [
         case.query_id
         for case in cases
@@ -129,7 +129,7 @@ def _summary(measure: Measure, values: Sequence[float], n_uncovered: int) -> Sum
 
 
 def median(measure: Measure, values: np.ndarray) -> float:
-    """Return the median; where undefined means "never reached", over all queries, and NaN if half never got there."""
+    """Return the median; if undefined means "never reached", over all queries, and NaN if half never got there."""
     if measure.centre == "median":
         middle = float(np.median(np.nan_to_num(values, nan=np.inf))) if len(values) else float("nan")
         return middle if np.isfinite(middle) else float("nan")
@@ -144,5 +144,5 @@ def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
 
 
 def column(scores: Mapping[str, Mapping[str, float]], name: str) -> np.ndarray:
-    """Return one measure's values in the order of the queries."""
+    """Return one measure's values in query order."""
     return np.array([row[name] for row in scores.values()], dtype=float)

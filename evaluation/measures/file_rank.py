@@ -1,4 +1,4 @@
-"""Chunks seen as files: each file at its first chunk."""
+"""Rankings of files: each file at its first chunk."""
 
 from __future__ import annotations
 

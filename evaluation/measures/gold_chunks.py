@@ -1,4 +1,4 @@
-"""The chunks of a search space that hold gold, and what each is worth to a measure when it is read after x units."""
+"""The chunks of a search space that hold gold, and the worth of each to a measure when read after x units."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from evaluation.types import Case, SearchSpace, TextCase, TextSpan
 
 @dataclass(frozen=True)
 class GoldChunk:
-    """One chunk that holds gold: its row in the space, what reading it costs, and where its gold lies."""
+    """One chunk that holds gold: its row in the space, its reading cost, and where its gold is."""
 
     row: int
     cost: int
     begins: np.ndarray
-    """Units of the chunk before each piece of its gold, header included."""
+    """Units of the chunk before each piece of its gold, including the header."""
     lengths: np.ndarray
 
     @property
@@ -31,22 +31,22 @@ class GoldChunk:
         return int(self.lengths.sum())
 
     def worth(self, measure: CurveMeasure, x: np.ndarray) -> np.ndarray:
-        """Return what the chunk's gold is worth when the chunk begins after x units of reading."""
+        """Return the worth of the chunk's gold when the chunk begins after x units of reading."""
         pieces = measure.worth(x[:, None] + self.begins, np.broadcast_to(self.lengths, (len(x), len(self.lengths))))
         return np.asarray(pieces.sum(axis=1))
 
 
 @dataclass(frozen=True)
 class GoldChunks:
-    """The gold of one query as the chunks of its search space hold it."""
+    """The gold of one query as held by the chunks of its search space."""
 
     chunks: tuple[GoldChunk, ...]
     total: float
-    """Units of gold, held by a chunk or not."""
+    """Units of gold, whether or not a chunk holds them."""
     read: int
-    """Units that are read within the budget: the budget, or all there is."""
+    """Units read within the budget: the budget, or all there is."""
     reading: Reading
-    """The chunks near the gold in their order in the space, as a ranking."""
+    """The chunks near the gold, in their order in the space, as a ranking."""
     rows: list[int]
     """Their rows in the space."""
     headers: list[int]
@@ -54,27 +54,27 @@ class GoldChunks:
 
 
 def space_of(case: Case) -> SearchSpace:
-    """Return what the query chose from; raise where the case does not say."""
+    """Return the search space of the query; raise if the case has none."""
     if case.space is None:
         raise UsageError(f"query {case.query_id!r} comes without its search space: chance and ceiling are unknown")
     return case.space
 
 
 def gold_chunks(measure: CurveMeasure, case: Case) -> GoldChunks:
-    """Return the chunks that hold gold, each as if it were the first to be read; all measures of a unit share them."""
+    """Return the chunks that hold gold, each as if it were read first; shared by all measures of a unit."""
     space, text, unit = space_of(case), case.text, measure.budget_unit
     if text is None:
         raise UsageError(f"query {case.query_id!r} comes without its text: measures at a budget cannot be computed")
     key = ("gold", unit, tuple(text.gold), id(text.rulers))
     if key not in space.memory:
-        # The rulers stay with what was found by them: another's cannot take over their identity meanwhile.
+        # The result keeps its rulers alive, so that no other object can take over their identity.
         space.memory[key] = text.rulers, _found(space, text, unit)
     _, (chunks, reading, rows, headers) = cast("tuple[object, _Found]", space.memory[key])
     return GoldChunks(chunks, float(reading.total[0]), _spent(measure, space, text), reading, rows, headers)
 
 
 class _Found(NamedTuple):
-    """What the chunks near a query's gold hold, in one unit."""
+    """The chunks near a query's gold and their contents, in one unit."""
 
     chunks: tuple[GoldChunk, ...]
     reading: Reading
@@ -101,7 +101,7 @@ def _found(space: SearchSpace, text: TextCase, unit: SizeUnit) -> _Found:
 
 
 def _spent(measure: CurveMeasure, space: SearchSpace, text: TextCase) -> int:
-    """Return the units of a ranking of everything that are read within the budget."""
+    """Return the units that a ranking of everything reads within the budget."""
     unit = measure.budget_unit
     everything = int(space.costs(unit).sum())
     if space.overlaps and not measure.charge_duplicates and everything < measure.budget * space.folds:

@@ -30,5 +30,5 @@ class HitRate(TrecBinary):
         return "recip_rank" if self.cutoff is None else f"success_{self.cutoff}"
 
     def score(self, batch: Batch) -> np.ndarray:
-        """Return 1 where there is a first relevant result within the cutoff."""
+        """Return 1 if there is a first relevant result within the cutoff."""
         return (batch.trec(self) > 0).astype(float)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 _LENGTH_TOLERANCE = 1e-2
-"""Half precision keeps a length of 1 to about a thousandth."""
+"""Half precision preserves a length of 1 to about a thousandth."""
 
 
 def vectors_of(case: Case, cutoff: int | None) -> np.ndarray:
-    """Return the vectors of the first results; raise unless each has length 1, as cosines are taken by products."""
+    """Return the vectors of the first results; raise unless each has length 1, as cosines are products."""
     if case.vectors is None or len(case.vectors) < len(case.ranking[:cutoff]):
         raise UsageError(f"query {case.query_id!r} comes without a vector for each result")
     rows = np.asarray(case.vectors[: len(case.ranking)][:cutoff], dtype=float)

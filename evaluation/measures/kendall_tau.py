@@ -31,10 +31,10 @@ class Tally(NamedTuple):
 
 
 def kendall_tau(x: np.ndarray, y: np.ndarray, *, variant: Variant = "b") -> float:
-    """Return the correlation of two vectors; NaN below two items or where one of them is constant.
+    """Return the correlation of two vectors; NaN for fewer than two items or if one of them is constant.
 
     a divides by all pairs, b corrects for ties, c for ties in tables that are not square; "literal" counts every pair
-    that is not concordant as discordant, ties too.
+    that is not concordant as discordant, including ties.
     """
     x, y = np.asarray(x), np.asarray(y)
     pairs = len(x) * (len(x) - 1) / 2
@@ -45,7 +45,7 @@ def kendall_tau(x: np.ndarray, y: np.ndarray, *, variant: Variant = "b") -> floa
 
 
 def correlation(tally: Tally, n: Number, distinct: Number, *, variant: Variant) -> Number:
-    """Return the coefficient from the counts of pairs; ``distinct`` is the smaller number of different values."""
+    """Return the coefficient from the counts of pairs; ``distinct`` is the smaller number of distinct values."""
     pairs = n * (n - 1) / 2
     if variant == "a":
         return tally.balance / pairs
@@ -57,20 +57,20 @@ def correlation(tally: Tally, n: Number, distinct: Number, *, variant: Variant) 
 
 
 def _count_pairs(x: np.ndarray, y: np.ndarray) -> Tally:
-    """Return the counts of all pairs, made in blocks of rows."""
+    """Return the counts of all pairs, computed in blocks of rows."""
     totals = np.zeros(4)
     for begin in range(0, len(x), _BLOCK):
         rows = slice(begin, begin + _BLOCK)
         dx, dy = np.sign(x[rows, None] - x[None, :]), np.sign(y[rows, None] - y[None, :])
         product = dx * dy
         totals += (product.sum(), (product > 0).sum(), (dx == 0).sum(), (dy == 0).sum())
-    # Every pair was met twice, and every item once with itself.
+    # Every pair was counted twice, and every item once with itself.
     return Tally(*((totals - (0, 0, len(x), len(x))) / 2))
 
 
 @dataclass(frozen=True, kw_only=True)
 class KendallTau(Measure):
-    """Correlation of the ranking with a full reference ranking of the same chunks; without ties a, b and c agree."""
+    """Correlation of the ranking with a full reference ranking of the same chunks; without ties, a, b and c agree."""
 
     variant: Variant = "b"
     positional: ClassVar[str | None] = "variant"
@@ -121,7 +121,7 @@ class KendallTauGrades(Measure):
     def score(self, batch: Batch) -> np.ndarray:
         """Return the correlation for each case; earlier must mean higher."""
         count = batch.returned
-        # Beyond its end a row has a grade that is nobody's.
+        # Beyond its end, a row has a grade that no result has.
         grades = np.where(np.arange(batch.gains.shape[1]) < count[:, None], batch.gains, -1.0)
         concordant, tied, levels = np.zeros((3, len(batch)))
         for level in np.unique(np.append(np.maximum(batch.judged[1], 0.0), 0.0)):

@@ -1,7 +1,7 @@
-"""A measure's chance level, its ceiling, and its value between the two, as measures of their own.
+"""A measure's chance level, its ceiling, and its value between the two, as measures themselves.
 
-`chance(naurc@4000tok)` is what a random ranking of the same chunks is expected to score, `ceiling(naurc@4000tok)` what
-a perfect one scores, and `normalised(naurc@4000tok)` is 0 at chance and 1 at the ceiling.
+`chance(naurc@4000tok)` is the expected score of a random ranking of the same chunks, `ceiling(naurc@4000tok)` that of a
+perfect one, and `normalised(naurc@4000tok)` is 0 at chance and 1 at the ceiling.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _MEANING = ("unit", "range", "direction", "comparable", "cutoff", "budget", "bud
 
 @dataclass(frozen=True, kw_only=True)
 class Level(Measure):
-    """A measure that is about another measure, whose meaning it takes over."""
+    """A measure about another measure, whose meaning it takes over."""
 
     of: Measure
     needs: ClassVar[frozenset[Need]] = frozenset({"space"})
     whole: ClassVar[bool] = True
     prefix: ClassVar[str]
-    """What stands before the words of the measure."""
+    """What precedes the words of the measure."""
 
     def __post_init__(self) -> None:
         if not has_chance(self.of):
@@ -54,7 +54,7 @@ class Level(Measure):
 
     @property
     def words(self) -> str:
-        """What the level says of the measure."""
+        """The level's meaning in words."""
         return f"{self.prefix}: {self.of.words}"
 
     @property
@@ -103,7 +103,7 @@ class Ceiling(Level):
 
 @dataclass(frozen=True, kw_only=True)
 class Normalised(Level):
-    """The score on a scale from chance (0) to the ceiling (1); undefined where the two are equal."""
+    """The score on a scale from chance (0) to the ceiling (1); undefined if the two are equal."""
 
     label: ClassVar[str] = "normalised"
     pattern: ClassVar[str] = "normalised(M)"
@@ -116,7 +116,7 @@ class Normalised(Level):
         object.__setattr__(self, "range", (-np.inf, 1.0))
 
     def score(self, batch: Batch) -> np.ndarray:
-        """Return the place of each case's score between its two levels."""
+        """Return the position of each case's score between its two levels."""
         low, high = Chance(of=self.of).score(batch), Ceiling(of=self.of).score(batch)
         room = high - low
         defined = room > 1e-9

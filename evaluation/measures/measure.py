@@ -1,4 +1,4 @@
-"""What every measure is: a value that knows its name, its meaning, and how to score a batch of cases."""
+"""The base of every measure: a value that knows its name, its meaning, and how to score a batch of cases."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Unit = Literal["share", "number", "count", "tokens", "nws", "lines"]
 """What a value counts. A share is shown in points of 100; everything else is shown as it is."""
 
 Direction = Literal["higher", "lower", "none"]
-"""Which way is better; ``none`` for context that is neither."""
+"""Which direction is better; ``none`` for context that is neither."""
 
 SUFFIX: dict[SizeUnit, str] = {"tokens": "tok", "nws": "nws", "lines": "lines"}
 """How a unit is written after a budget: recall@4000tok."""
 
 UNIT_WORDS: dict[SizeUnit, str] = {"tokens": "tokens", "nws": "non-whitespace characters", "lines": "lines"}
-"""How a unit is said."""
+"""The unit in words."""
 
 _LARGEST_CUTOFF = 1_000_000
 _LARGEST_BUDGET = 1_000_000_000
@@ -50,7 +50,7 @@ class Measure(ABC):
     label: ClassVar[str]
     """The name before the cutoff."""
     pattern: ClassVar[str]
-    """How the name is written, with letters for the numbers."""
+    """The pattern of the name, with letters for the numbers."""
     definition: ClassVar[str]
     """One sentence: the formula in words."""
     template: ClassVar[str] = ""
@@ -58,19 +58,19 @@ class Measure(ABC):
     citation: ClassVar[str]
     needs: ClassVar[frozenset[Need]]
     properties: ClassVar[frozenset[str]] = frozenset()
-    """What the audit must find true of this measure."""
+    """The properties that the audit must find."""
     unit: ClassVar[Unit] = "number"
     range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     direction: ClassVar[Direction] = "higher"
     comparable: ClassVar[bool] = False
-    """Whether values of different chunkers may be compared: not where ranks or ids are counted, which each makes anew.
+    """Whether chunkers may be compared by it: not if ranks or ids are counted, which each chunker makes its own of.
 
     Comparable measures form the fair table, the others the published one.
     """
     centre: ClassVar[Literal["mean", "median"]] = "mean"
-    """What sums up many queries. Median: undefined means "never", which a mean over the others would hide."""
+    """The summary over queries. Median: undefined means "never", which a mean over the others would hide."""
     whole: ClassVar[bool] = False
-    """Whether the measure itself takes the best of a case's alternative answers; else `evaluate` does."""
+    """Whether the measure itself takes the best of a case's alternative answers; otherwise `evaluate` does."""
     positional: ClassVar[str | None] = None
     """The option that may be written without its name, as in tokens_to_recall(0.8)."""
 
@@ -78,11 +78,11 @@ class Measure(ABC):
 
         @property
         def cutoff(self) -> int | None:
-            """The number of results that are looked at; None for all of them, or where a budget decides."""
+            """The number of results read; None for all of them, or if a budget decides."""
 
         @property
         def budget(self) -> int | None:
-            """The units of text that are read, or None."""
+            """The units of text read, or None."""
 
         @property
         def budget_unit(self) -> SizeUnit | None:
@@ -93,12 +93,12 @@ class Measure(ABC):
 
     @property
     def cut(self) -> str:
-        """What stands after the @, or nothing."""
+        """The part of the name after the @, or nothing."""
         return ""
 
     @property
     def name(self) -> str:
-        """The one canonical spelling, which `parse_measure` reads back."""
+        """The canonical spelling, which `parse_measure` reads back."""
         options = [
             _written(field.name, getattr(self, field.name), bare=field.name == self.positional)
             for field in dataclasses.fields(self)
@@ -109,14 +109,14 @@ class Measure(ABC):
 
     @property
     def budget_words(self) -> str:
-        """The budget as people say it, "4,000 tokens", or nothing."""
+        """The budget in words, "4,000 tokens", or nothing."""
         if self.budget is None or self.budget_unit is None:
             return ""
         return f"{self.budget:,} {UNIT_WORDS[self.budget_unit]}"
 
     @property
     def words(self) -> str:
-        """What a value says, in plain words and without the measure's name."""
+        """The meaning of a value, in plain words and without the measure's name."""
         results = "result" if self.cutoff == 1 else "results"
         top = "all results" if self.cutoff is None else f"the first {self.cutoff:,} {results}"
         options = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -135,7 +135,7 @@ class Measure(ABC):
 
     @abstractmethod
     def score(self, batch: Batch) -> np.ndarray:
-        """Return one value per case of the batch, NaN where the measure is undefined."""
+        """Return one value per case of the batch, NaN if the measure is undefined."""
 
     def __call__(
         self,
@@ -149,7 +149,7 @@ class Measure(ABC):
         """Return the score of one ranking: ids, best first, or ids with their scores.
 
         ``relevant`` holds the relevant ids, or ids with their grades. ``vectors`` holds the embedding of each result,
-        by id or in rank order, of length 1. ``nuggets`` says which parts of the answer each judged id holds.
+        by id or in rank order, of length 1. ``nuggets`` gives the parts of the answer that each judged id holds.
         ``reference`` is the ranking to correlate with.
         """
         from evaluation.measures.single import score_ranking
@@ -158,7 +158,7 @@ class Measure(ABC):
 
 
 class Share:
-    """Mixed into a measure whose values are shares of something, from 0 to 1 unless it says otherwise."""
+    """Mixin for a measure whose values are shares of something, from 0 to 1 unless declared otherwise."""
 
     unit: ClassVar[Unit] = "share"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -186,10 +186,10 @@ class RankedMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class BinaryMeasure(RankedMeasure):
-    """A ranked measure that asks of a result only whether it is relevant."""
+    """A ranked measure that only distinguishes relevant results from others."""
 
     rel: str = ""
-    """Which grades are relevant: ">=2", ">0.5" or "2" (at least 2); nothing: all above 0."""
+    """Which grades are relevant: ">=2", ">0.5" or "2" (at least 2); empty: all above 0."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -200,7 +200,7 @@ class BinaryMeasure(RankedMeasure):
 class BudgetMeasure(Measure):
     """A measure of the gold text inside the first ``budget`` units that are read."""
 
-    # field(): without it the None above would be taken for the default.
+    # field(): without it the None above would be taken as the default.
     budget: int = dataclasses.field()
     budget_unit: SizeUnit = "tokens"
     needs: ClassVar[frozenset[Need]] = frozenset({"text"})
@@ -222,20 +222,20 @@ class BudgetMeasure(Measure):
 
 
 def threshold_text(rel: str) -> str:
-    """Return the threshold as ">=2" or ">0.5"; nothing stays nothing."""
+    """Return the threshold as ">=2" or ">0.5"; empty stays empty."""
     if not rel:
         return ""
     match = _THRESHOLD.match(rel.replace(" ", ""))
     sign, number = (match[1] or ">=", float(match[2])) if match else ("", 0.0)
     if not number and sign != ">":
-        said = rel.replace("_", "-")  # as it was written: names of measures may have either
+        said = rel.replace("_", "-")  # as written: names of measures may have either
         raise UsageError(f"rel is {said!r}; write rel>=2, rel>0.5 or rel=2 (at least 2): a grade of 0 is not relevant")
     text = f"{sign}{number:g}"
     return "" if text == ">0" else text
 
 
 def relevance(rel: str) -> Callable[[Any], Any]:
-    """Return the test that a grade, or each of an array of grades, must pass to count as relevant."""
+    """Return the condition that a grade, or each of an array of grades, must meet to count as relevant."""
     text = threshold_text(rel)
     if not text:
         return lambda grade: grade > 0

@@ -12,7 +12,7 @@ from evaluation.measures.budget_recall import CurveMeasure, ratio
 
 @dataclass(frozen=True, kw_only=True)
 class Naurc(CurveMeasure):
-    """Area under the reading curve up to the budget, over that of a reader who meets nothing but gold."""
+    """Area under the reading curve up to the budget, over that of a reader who reads only gold."""
 
     label: ClassVar[str] = "naurc"
     pattern: ClassVar[str] = "naurc@B"
@@ -26,7 +26,7 @@ class Naurc(CurveMeasure):
     )
 
     def worth(self, x: np.ndarray, length: np.ndarray) -> np.ndarray:
-        """Return the area under the piece: a unit of gold that is read at x counts from x to the budget."""
+        """Return the area under the piece: a unit of gold read at x counts from x to the budget."""
         part = self.within(x, length)
         area: np.ndarray = part * (self.budget - x) - part * part / 2
         return area

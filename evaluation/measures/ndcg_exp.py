@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from evaluation.measures.batch import Batch
 
 LARGEST = 1000
-"""About the highest grade whose gain a float can hold."""
+"""Approximately the highest grade whose gain fits a float."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NdcgExp(Share, RankedMeasure):
-    """nDCG where a grade g is worth 2^g - 1: on binary judgements the same as nDCG."""
+    """nDCG with a grade g worth 2^g - 1: on binary judgements the same as nDCG."""
 
     label: ClassVar[str] = "ndcg_exp"
     pattern: ClassVar[str] = "ndcg_exp@k"
@@ -42,7 +42,7 @@ class NdcgExp(Share, RankedMeasure):
         ideal = np.bincount(owner[top], weights=_gain(grades[top]) / np.log2(rank[top] + 2), minlength=len(batch))
         gains = _gain(batch.gains[:, : self.cutoff])
         dcg = gains @ (1 / np.log2(np.arange(gains.shape[1]) + 2))
-        # The two sums may differ in their last bit where the ranking is the best.
+        # The two sums may differ in their last bit if the ranking is the best.
         return ratio(np.minimum(dcg, ideal), ideal)
 
 

@@ -1,4 +1,4 @@
-"""nDCG whose ideal is made of the retrieved results only."""
+"""nDCG whose ideal consists of the retrieved results only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class NdcgRetrieved(Share, RankedMeasure):
-    """How well the first k results are ordered among themselves; what was not found is not missed."""
+    """How well the first k results are ordered among themselves; unretrieved chunks do not count against it."""
 
     label: ClassVar[str] = "ndcg_retrieved"
     pattern: ClassVar[str] = "ndcg_retrieved@k"
@@ -32,5 +32,5 @@ class NdcgRetrieved(Share, RankedMeasure):
         gains = batch.gains[:, : self.cutoff]
         discount = 1 / np.log2(np.arange(gains.shape[1]) + 2)
         best = -np.sort(-gains, axis=1) @ discount
-        # The two sums may differ in their last bit where the order is already the best.
+        # The two sums may differ in their last bit if the order is already the best.
         return ratio(np.minimum(gains @ discount, best), best)

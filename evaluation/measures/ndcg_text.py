@@ -1,4 +1,4 @@
-"""nDCG of the reading itself: every unit of gold is a result."""
+"""nDCG of the text as read: every unit of gold is a result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.measures.budget_recall import CurveMeasure, ratio
 
 @dataclass(frozen=True, kw_only=True)
 class NdcgText(CurveMeasure):
-    """Gold units discounted by how much was read before them, over the same when all gold comes first."""
+    """Gold units discounted by how much was read before them, over the same with all gold first."""
 
     label: ClassVar[str] = "ndcg_text"
     pattern: ClassVar[str] = "ndcg_text@B"
@@ -34,7 +34,7 @@ class NdcgText(CurveMeasure):
     def value(self, worth: np.ndarray, total: np.ndarray, read: np.ndarray) -> np.ndarray:  # noqa: ARG002 - one shape
         """Return the ratio of the two integrals in closed form."""
         ideal = _discount(np.zeros(len(total)), np.minimum(total, self.budget))
-        # Both are sums of differences of large numbers: the last bit may pass 1.
+        # Both are sums of differences of large numbers: the last bit may exceed 1.
         return ratio(np.minimum(worth, ideal), ideal)
 
 

@@ -1,4 +1,4 @@
-"""nDCG with gains that shrink when a result resembles an earlier one."""
+"""nDCG with gains that shrink for a result similar to an earlier one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class NoveltyNdcg(Share, RankedMeasure):
-    """Gain grade·(alpha + (1 - alpha)·novelty): alpha 1 is nDCG, the opposite way round from alpha_ndcg."""
+    """Gain grade·(alpha + (1 - alpha)·novelty): alpha 1 is nDCG, the reverse of alpha_ndcg."""
 
     alpha: float = 0.5
     label: ClassVar[str] = "novelty_ndcg"

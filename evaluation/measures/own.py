@@ -1,4 +1,4 @@
-"""What is asked of a measure of one's own where it is used: facts that tables can read, and values within its range."""
+"""Requirements on a custom measure in use: facts that tables can read, and values within its range."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ROUNDING = 1e-9
 
 
 class MeasureError(UsageError):
-    """A measure of one's own failed, or its values are not what it declares; the message names it."""
+    """A custom measure failed, or its values are not as declared; the message names it."""
 
 
 def declaration_problems(measure: Measure) -> Iterator[str]:
-    """Yield every declared fact that is missing or that nothing here understands."""
+    """Yield every declared fact that is missing or unknown here."""
     for name in ("label", "pattern", "definition", "citation", "version"):
         value = getattr(measure, name, None)
         if not isinstance(value, str) or not value:
@@ -46,7 +46,7 @@ def declaration_problems(measure: Measure) -> Iterator[str]:
 
 
 def declared_well(measure: Measure) -> Measure:
-    """Return the measure; raise where it is one of the user's and what it declares does not fit."""
+    """Return the measure; raise if it is a custom one with an invalid declaration."""
     if not _is_own(measure):
         return measure
     (finding,) = examine(measure, {"declared": declaration_problems})
@@ -56,7 +56,7 @@ def declared_well(measure: Measure) -> Measure:
 
 
 def values_of(measure: Measure, batch: Batch) -> np.ndarray:
-    """Return one value for each case; a measure of the user's that fails or leaves its range is named."""
+    """Return one value for each case; a custom measure that fails or leaves its range is named."""
     if not _is_own(measure):
         return measure.score(batch)
     try:
@@ -96,7 +96,7 @@ def _place(measure: Measure) -> str:
 
 
 def _is_own(measure: Measure) -> bool:
-    """Say whether the measure is neither built in nor made of another one."""
+    """Return whether the measure is neither built in nor derived from another one."""
     return not measure.parts and target_of(type(measure)) not in _built_in()
 
 

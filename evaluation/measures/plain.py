@@ -1,4 +1,4 @@
-"""Ranked measures written out as their definitions read: the audit's second engine."""
+"""Ranked measures written literally from their definitions: the audit's second engine."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from evaluation.measures.trec_measure import TrecBinary
 
 @dataclass(frozen=True, kw_only=True)
 class Precision(TrecBinary):
-    """Relevant results among the first k, divided by k even when fewer were returned."""
+    """Relevant results among the first k, divided by k even if fewer were returned."""
 
     label: ClassVar[str] = "precision"
     pattern: ClassVar[str] = "precision@k"

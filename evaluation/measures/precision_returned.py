@@ -1,4 +1,4 @@
-"""Precision over what was returned."""
+"""Precision over the returned results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PrecisionReturned(Share, BinaryMeasure):
     properties: ClassVar[frozenset[str]] = frozenset("bounded empty rename monotone".split())
 
     def score(self, batch: Batch) -> np.ndarray:
-        """Return hits over returned; 0 where nothing was returned."""
+        """Return hits over returned; 0 if nothing was returned."""
         gains = batch.gains[:, : self.cutoff]
         hits = relevance(self.rel)(gains).sum(axis=1)
         return ratio(hits, np.minimum(batch.returned, self.cutoff or np.inf))

@@ -1,7 +1,7 @@
-"""Chance where there is no exact form: the mean over random rankings of the search space, drawn with a fixed seed.
+"""Chance without an exact form: the mean over random rankings of the search space, drawn with a fixed seed.
 
-The rankings depend on the space alone, so that all queries and measures share them, and of the hundreds that are drawn
-few hold any of a query's gold: those are scored, and one of the others for the rest of them.
+The rankings depend on the space alone, so all queries and measures share them, and few of the hundreds drawn hold any
+of a query's gold: only those are scored, and one of the others represents the rest.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from evaluation.measures.measure import Measure
 from evaluation.types import Case, SearchSpace, TextSpan
 
 DRAWS = 400
-"""Random rankings where there is no exact form."""
+"""Number of random rankings."""
 _SHUFFLED = 20_000
-"""Chunks up to which a random order is one of all; of more, only as many are drawn as are read."""
+"""Chunks up to which a random order covers all of them; for more, only as many are drawn as are read."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class _Rankings:
-    """Random rankings, each up to where no measure at the budget or cutoff looks further."""
+    """Random rankings, each up to where no measure with the budget or cutoff reads further."""
 
     drawn: Sequence[np.ndarray]
-    """The places of each ranking."""
+    """The chunk indices of each ranking."""
 
     def holding(self, places: np.ndarray) -> list[int]:
-        """Return the numbers of the rankings that hold any of these places, and of one that holds none."""
+        """Return the numbers of the rankings that hold any of these chunks, and of one that holds none."""
         some = np.zeros(len(self.drawn), dtype=bool)
         some[self._owner[np.isin(self._flat, places)]] = True
         return [*np.flatnonzero(some).tolist(), *np.flatnonzero(~some)[:1].tolist()]
@@ -51,7 +51,7 @@ class _Rankings:
 
 
 def simulated(measure: Measure, case: Case, *, draws: int = DRAWS, seed: int = 0) -> float:
-    """Return the mean score of random rankings of the search space; NaN where the measure is undefined for all."""
+    """Return the mean score of random rankings of the search space; NaN if the measure is undefined for all."""
     if isinstance(measure, CurveMeasure):
         rankings, held = _of_text(measure, space_of(case), draws, seed), _gold_rows(case)
         show: Callable[[np.ndarray], Case] = lambda order: _with_text(case, order)  # noqa: E731 - one of two
@@ -62,7 +62,7 @@ def simulated(measure: Measure, case: Case, *, draws: int = DRAWS, seed: int = 0
     scored = rankings.holding(held)
     cases = [replace(show(rankings.drawn[number]), query_id=str(number), space=None) for number in scored]
     found = [row[measure.name] for row in evaluate([measure], cases).values()]
-    # The last one is without gold if any is: every ranking without gold has read as much, and scores the same.
+    # The last one is without gold if any is: all rankings without gold have read as much, and score the same.
     values = np.full(draws, found[-1])
     values[scored] = found
     defined = values[~np.isnan(values)]
@@ -70,12 +70,12 @@ def simulated(measure: Measure, case: Case, *, draws: int = DRAWS, seed: int = 0
 
 
 def _of_text(measure: CurveMeasure, space: SearchSpace, draws: int, seed: int) -> _Rankings:
-    """Return random orders of the space, each as far as the budget surely goes."""
+    """Return random orders of the space, each up to where the budget is surely spent."""
     unit, budget = measure.budget_unit, measure.budget
 
     def draw() -> _Rankings:
         rng, costs = np.random.default_rng(seed), space.costs(unit)
-        # Text that was read before is free: only what no chunk before it can have shown surely spends the budget.
+        # Text that was already read is free: only what no earlier chunk can have shown surely spends the budget.
         return _Rankings([_random_order(rng, costs, budget * space.folds) for _ in range(draws)])
 
     return _once(space, ("orders", unit, budget, draws, seed), draw)
@@ -93,12 +93,12 @@ def _random_order(rng: np.random.Generator, costs: np.ndarray, budget: int) -> n
 
 
 def _distinct(drawn: np.ndarray) -> np.ndarray:
-    """Return what was drawn without repetitions: of independent draws, a random order."""
+    """Return the draws without repetitions: distinct independent draws form a random order."""
     return np.asarray(drawn[np.sort(np.unique(drawn, return_index=True)[1])])
 
 
 def _of_ids(measure: Measure, space: SearchSpace, judged: int, draws: int, seed: int) -> _Rankings:
-    """Return random places among all chunks; the first places are the judged chunks'."""
+    """Return random indices among all chunks; the first indices are those of the judged chunks."""
     population = max(len(space), judged)
     ranks = min([population, *(limit for limit in (space.depth, measure.cutoff) if limit is not None)])
 
@@ -123,7 +123,7 @@ def _gold_rows(case: Case) -> np.ndarray:
 
 
 def _with_text(case: Case, order: np.ndarray) -> Case:
-    assert case.text is not None  # noqa: S101 - a measure of text was asked for
+    assert case.text is not None  # noqa: S101 - only called for a measure of text
     space = space_of(case)
     results = [TextSpan(*row) for row in space.spans[order].tolist()]
     headers = {unit: costs[order].tolist() for unit, costs in space.headers.items()}
@@ -136,6 +136,6 @@ def _judged(case: Case) -> list[str]:
 
 
 def _with_ids(case: Case, names: Sequence[str], places: np.ndarray) -> Case:
-    # An id that cannot be a chunk's stands for each chunk that is not judged.
+    # An id that no chunk can have represents every unjudged chunk.
     ids = [names[place] if place < len(names) else f"\x1f{place}" for place in places.tolist()]
     return replace(case, ranking=ids)

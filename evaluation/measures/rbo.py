@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def rbo(left: Sequence[str], right: Sequence[str], *, p: float = 0.9) -> float:
-    """Return the extrapolated overlap of two lists that need not hold the same items; NaN when both are empty."""
+    """Return the extrapolated overlap of two lists that need not hold the same items; NaN if both are empty."""
     short, long = sorted((left, right), key=len)
     s, n = len(short), len(long)
     if n == 0:
@@ -35,7 +35,7 @@ def rbo(left: Sequence[str], right: Sequence[str], *, p: float = 0.9) -> float:
 
 
 def _overlaps(short: Sequence[str], long: Sequence[str]) -> np.ndarray:
-    """Return how many items the two lists share in their first d, for each d up to the longer one's length."""
+    """Return the number of shared items among the first d, for each d up to the longer list's length."""
     place = {item: rank for rank, item in enumerate(short)}
     meets = [max(rank, place[item]) for rank, item in enumerate(long) if item in place]
     return np.cumsum(np.bincount(np.array(meets, dtype=np.int64), minlength=len(long)))

@@ -1,8 +1,8 @@
-"""Reading a ranking in order: how much gold has been seen after so many units of text.
+"""Reading a ranking in order: how much gold has been seen after how many units of text.
 
-Document order inside a chunk; text that was already read is free (or charged); a header costs budget and is never
-gold; the last chunk is cut off at the budget. The curve y(x) is piecewise linear with slope 0 or 1, so that it is
-fully described by the pieces of gold that are read for the first time: where each begins, and how long it is.
+Document order inside a chunk; text that was already read is free (or charged); a header costs budget and is never gold;
+the last chunk is cut off at the budget. The curve y(x) is piecewise linear with slope 0 or 1, so it is fully described
+by the pieces of gold that are read for the first time: where each begins, and how long it is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evaluation.types import TextCase
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Pieces of text in reading order: whose, after how many units of reading, how long, which stretch."""
+    """Pieces of text in reading order: case, units read before, length, stretch."""
 
     case: np.ndarray
     x: np.ndarray
@@ -37,7 +37,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The gold that is read for the first time, the text that is read again, and the units of the whole ranking."""
+    """Gold read for the first time, text read again, and the size of the whole ranking."""
 
     gold: Pieces
     again: Pieces
@@ -53,7 +53,7 @@ class Top(NamedTuple):
 
 
 class ResultPieces(NamedTuple):
-    """The text of the results cut into pieces, in reading order: whose, which stretch, how long, gold or not."""
+    """The text of the results cut into pieces, in reading order: case, stretch, length, whether it is gold."""
 
     result: np.ndarray
     stretch: np.ndarray
@@ -78,7 +78,7 @@ class Reading:
         self._result = np.repeat(np.arange(len(counts)), counts)
         self._stretch = np.arange(ends[-1] if len(ends) else 0) + np.repeat(spans.first - (ends - counts), counts)
         first = np.empty(len(self.layout.length), dtype=np.int64)
-        # Of equal indices the last one is kept: backwards, that is the first result that shows the stretch.
+        # Of equal indices the last one is kept: in reverse order, that is the first result that shows the stretch.
         first[self._stretch[::-1]] = self._result[::-1]
         self._fresh = first[self._stretch] == self._result
         self._length = self.layout.length[self._stretch]
@@ -91,7 +91,7 @@ class Reading:
 
     @property
     def pieces(self) -> ResultPieces:
-        """The pieces of every result, those that an earlier one showed included."""
+        """The pieces of every result, including those that an earlier one showed."""
         return ResultPieces(self._result, self._stretch, self._length, self.is_gold[self._stretch])
 
     @cached_property
@@ -115,11 +115,11 @@ class Reading:
         return self._curve(self._length)
 
     def curve(self, *, charge_duplicates: bool) -> Curve:
-        """Return the curve under the chosen rule for text that was already read."""
+        """Return the curve under the given rule for text that was already read."""
         return self.charged if charge_duplicates else self.free
 
     def top(self, k: int | None) -> Top:
-        """Return what the first k results hold, or all of them, whatever its size."""
+        """Return the contents of the first k results, or of all of them, whatever their size."""
         case = self.layout.results.case
         rank = np.arange(len(case)) - np.searchsorted(case, case)
         shown = (rank < (sys.maxsize if k is None else k))[self._result]
@@ -133,7 +133,7 @@ class Reading:
 
     @cached_property
     def result_gold(self) -> np.ndarray:
-        """Gold units of each result, read before or not."""
+        """Gold units of each result, whether read before or not."""
         gold = np.where(self.is_gold[self._stretch], self._length, 0)
         return np.bincount(self._result, weights=gold, minlength=len(self.layout.results.case))
 

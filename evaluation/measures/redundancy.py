@@ -1,4 +1,4 @@
-"""Text that is sent again."""
+"""Text that is sent repeatedly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many gold regions are seen well enough."""
+"""How many gold regions are seen sufficiently."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RegionSuccess(TextMeasure):
             raise UsageError(f"cover of region_success must be above 0 and at most 1, not {self.cover:g}")
 
     def score(self, batch: Batch) -> np.ndarray:
-        """Return the share of the regions; one without a single unit is not counted."""
+        """Return the share of the regions; regions without any unit do not count."""
         reading = batch.reading(self.budget_unit)
         gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
         regions, length = reading.layout.gold, reading.layout.length

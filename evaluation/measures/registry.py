@@ -1,4 +1,4 @@
-"""Every measure: one line each; and the reading of a measure's name in any of its spellings."""
+"""Every measure: one line each; and parsing of a measure's name in any of its spellings."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ MEASURES: Registry[Measure] = Registry(
         "redundancy@B": Entry("evaluation.measures.redundancy:BudgetRedundancy", "text sent again within a budget"),
     },
 )
-"""A name that ends in @B takes a budget with its unit; the same name without it takes a number of results."""
+"""A name ending in @B takes a budget with its unit; the same name without it takes a number of results."""
 
 _ALIASES = {
     "p": "precision",
@@ -118,7 +118,7 @@ _UNITS: dict[str, SizeUnit] = {
 _SHAPE = re.compile(r"(?P<label>[^@(:]+)(?:@(?P<cut>[^(:]+))?(?:\((?P<inside>.*)\)|:(?P<after>.*))?\Z")
 _LEVEL = re.compile(r"\s*(?P<level>chance|ceiling|normali[sz]ed)\s*\((?P<of>.+)\)\s*\Z", re.IGNORECASE)
 _CUT = re.compile(r"(?P<number>\d+)(?P<kilo>k?)_?(?P<unit>[a-z]*)\Z")
-# ndcg_at_5 and trec_eval's ndcg_cut_5 and P_5, wherever no @ is written.
+# ndcg_at_5 and trec_eval's ndcg_cut_5 and P_5, where no @ is written.
 _UNDERSCORE = re.compile(r"_(?:at_|cut_)?(?=\d+k?_?[a-z]*(?:[(:]|\Z))")
 
 
@@ -126,7 +126,7 @@ class Description(NamedTuple):
     """A measure as `chunkbench list measures` shows it."""
 
     key: str
-    """Its line of the registry."""
+    """Its key in the registry."""
     pattern: str
     definition: str
     citation: str
@@ -141,9 +141,9 @@ class Description(NamedTuple):
 
 
 def parse_measure(name: str) -> Measure:
-    """Return the measure that the name stands for, in any spelling: ndcg@5, ndcg_at_5, nDCG@5, precision@5(rel>=2).
+    """Return the measure with this name, in any spelling: ndcg@5, ndcg_at_5, nDCG@5, precision@5(rel>=2).
 
-    A measure of one's own is written as my_measures.py:Class,cutoff=5 or as my_measures:Class,cutoff=5.
+    A custom measure is written as my_measures.py:Class,cutoff=5 or as my_measures:Class,cutoff=5.
     """
     given: object = name
     if not isinstance(given, str):
@@ -153,32 +153,32 @@ def parse_measure(name: str) -> Measure:
 
 
 _remembered: dict[str, Measure] = {}
-"""Measures of one's own that this process has been given, by name: tables and verdicts know them by name alone."""
+"""Custom measures known to this process, by name: tables and verdicts know them by name alone."""
 
 
 def remember_measure(measure: Measure) -> None:
-    """Let `parse_measure` find a measure that is not registered by its name; the last one of a name counts.
+    """Let `parse_measure` find an unregistered measure by its name; the last one of a name wins.
 
-    Results know what their own names mean, and say so before they are compared or shown (`declared.recall`).
+    Results know the meaning of their own names, and declare it before they are compared or shown (`declared.recall`).
     """
     if not is_registered(measure):
         _remembered[measure.name] = measure
 
 
 def remembered_measure(name: str) -> Measure | None:
-    """Return the measure of one's own that has this name now."""
+    """Return the custom measure that currently has this name."""
     return _remembered.get(name)
 
 
 def is_registered(measure: Measure) -> bool:
-    """Say whether any process can find the measure by its name."""
+    """Return whether any process can find the measure by its name."""
     if measure.parts:
         return all(is_registered(part) for part in measure.parts)
     return measure.label in measure_names() or f"{measure.label}@B" in measure_names()
 
 
 def _own_measure(name: str) -> Measure | None:
-    """Return the measure of a class that the name points to, or None where it names a registered one."""
+    """Return the measure of the class that the name points to, or None if it is a registered name."""
     where, colon, _ = name.partition(":")
     if not colon or _label_of(where) in measure_names():
         return None
@@ -200,13 +200,13 @@ def _label_of(text: str) -> str:
 
 
 def _level(name: str) -> Measure | None:
-    """Return what is written around a measure; of one that only results know, what they remember of the whole."""
+    """Return a level around a measure; for one known only from results, its stored facts."""
     level = _LEVEL.match(name)
     if level is None:
         return None
     if _LEVEL.match(level["of"]):
         raise UsageError(f"{one_line(name, limit=80)!r}: write {level['level'].lower()}(...) around a measure itself")
-    from evaluation.measures.levels import LEVELS  # here: levels score by way of evaluate, which parses nothing
+    from evaluation.measures.levels import LEVELS  # imported here: levels score through evaluate, which parses nothing
 
     try:
         return LEVELS[level["level"].lower().replace("z", "s")](of=parse_measure(level["of"]))
@@ -216,7 +216,7 @@ def _level(name: str) -> Measure | None:
         raise
 
 
-# Finding the entry points of other distributions reads every installed package: once per name is enough.
+# Finding the entry points of other distributions reads every installed package: do it once per name.
 @functools.lru_cache(maxsize=4096)
 def _registered(name: str) -> Measure:
     text = name.strip().lower().replace("-", "_").replace("α", "alpha").replace(" ", "")
@@ -232,12 +232,12 @@ def _registered(name: str) -> Measure:
 
 
 def describe_measures() -> list[Description]:
-    """Return what each measure is, in the order of the registry; one that cannot be loaded is left out."""
+    """Return a description of each measure, in registry order; one that cannot be loaded is left out."""
     return [_described(key, cls) for key, cls in measure_classes().items()]
 
 
 def describe_levels() -> list[Description]:
-    """Return the same for what is written around a measure, as in chance(naurc@4000tok)."""
+    """Return the same for the levels around a measure, as in chance(naurc@4000tok)."""
     from evaluation.measures.levels import LEVELS
 
     return [_described(key, cls) for key, cls in LEVELS.items()]
@@ -261,18 +261,18 @@ def _described(key: str, cls: type[Measure]) -> Description:
 
 @functools.cache
 def measure_classes() -> dict[str, type[Measure]]:
-    """Return the class behind each line of the registry; `Registry.listed` names those that cannot be loaded."""
+    """Return the class behind each registry entry; `Registry.listed` names those that cannot be loaded."""
     return {each.name: measure_class(each.name) for each in MEASURES.listed() if not each.broken}
 
 
 def measure_class(key: str) -> type[Measure]:
-    """Return the class behind one line of the registry."""
+    """Return the class behind one registry entry."""
     return cast("type[Measure]", MEASURES.load(key))
 
 
 @functools.cache
 def measure_names() -> tuple[str, ...]:
-    """Return the keys of the registry, those of other distributions too."""
+    """Return the keys of the registry, including those of other distributions."""
     return tuple(MEASURES.entries())
 
 
@@ -305,7 +305,7 @@ def _label(label: str, *, has_unit: bool, name: str) -> str:
 
 
 def _options(text: str, label: str) -> list[tuple[str, str]]:
-    """Read ``rel>=2,alpha=0.5`` and, for a measure that has a main option, a bare value."""
+    """Parse ``rel>=2,alpha=0.5`` and, for a measure with a main option, a bare value."""
     cls: Any = measure_class(label) if text else None
     options = []
     for item in filter(None, text.split(",")):

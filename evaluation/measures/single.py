@@ -1,4 +1,4 @@
-"""A measure applied to one ranking of ids: what `measure(ids, relevant)` does."""
+"""A measure applied to one ranking of ids: the implementation of `measure(ids, relevant)`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def score_ranking(
     nuggets: Mapping[str, Collection[int]] | None = None,
     reference: Ranking | None = None,
 ) -> float:
-    """Return the score of one ranking; an argument that the measure needs and does not get is an error."""
+    """Return the score of one ranking; a missing argument that the measure needs is an error."""
     given = {"grades": relevant, "vectors": vectors, "nuggets": nuggets, "reference": reference}
     for need in sorted(measure.needs):
         if need not in given:
@@ -61,9 +61,9 @@ def score_ranking(
 
 
 def as_ranking(ranking: Ranking, what: str = "the ranking") -> list[str]:
-    """Return the ids, best first; of equal scores, the one that is given first is first.
+    """Return the ids, best first; equal scores keep the given order.
 
-    Raise, naming ``what``, where they are no list of texts, have no order, or have scores that are no numbers.
+    Raise, naming ``what``, if they are not a list of texts, have no order, or have scores that are not numbers.
     """
     if isinstance(ranking, (str, bytes, set, frozenset)) or not isinstance(ranking, Iterable):
         raise UsageError(f"{what} is {described(ranking)}: give a list of ids, best first, or ids with scores")
@@ -75,7 +75,7 @@ def as_ranking(ranking: Ranking, what: str = "the ranking") -> list[str]:
 
 
 def as_grades(relevant: Relevant, what: str = "the relevant ids") -> Mapping[str, float]:
-    """Return the grades; ids that come without have grade 1."""
+    """Return the grades; ids without one have grade 1."""
     if isinstance(relevant, (str, bytes)) or not isinstance(relevant, Iterable):
         raise UsageError(f"{what} are {described(relevant)}: give a set of ids, or ids with grades")
     ids = _texts(relevant, what)
@@ -86,19 +86,19 @@ def as_grades(relevant: Relevant, what: str = "the relevant ids") -> Mapping[str
 
 
 def check_numbers(values: Mapping[str, Any], kind: Literal["grade", "score"], what: str) -> None:
-    """Raise for the first value that is no finite number."""
+    """Raise for the first value that is not a finite number."""
     for item, value in values.items():
         if not _is_finite(value):
             raise UsageError(f"the {kind} of {item!r} in {what} is {described(value)}; it must be a finite number")
 
 
 def described(value: object) -> str:
-    """Return what was given, in a few words."""
+    """Return a short description of the argument."""
     said = one_line(repr(value), limit=80)
     return f"the text {said}" if isinstance(value, str) else said
 
 
-def _is_finite(value: Any) -> bool:  # noqa: ANN401 - whatever the caller has
+def _is_finite(value: Any) -> bool:  # noqa: ANN401 - whatever the caller passes
     try:
         return math.isfinite(value)
     except (TypeError, ValueError, OverflowError):

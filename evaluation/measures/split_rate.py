@@ -1,4 +1,4 @@
-"""How often the chunker cut through a gold region."""
+"""How often the chunker split a gold region."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitRate(Share, Measure):
-    """Share of the gold regions that no single chunk holds whole; white space at the edges does not count."""
+    """Share of the gold regions that no single chunk holds whole, ignoring whitespace at the edges."""
 
     label: ClassVar[str] = "split_rate"
     pattern: ClassVar[str] = "split_rate"
@@ -35,12 +35,12 @@ class SplitRate(Share, Measure):
         return frozenset({"nws"})
 
     def score(self, batch: Batch) -> np.ndarray:
-        """Return regions that are cut over regions; one of white space only is not counted."""
+        """Return split regions over regions; one of only whitespace is not counted."""
         layout = batch.all_chunks("nws").layout
         chunks, gold = layout.results, layout.gold
         real = gold.last > gold.first
         # Of the chunks that begin at or before the region in its own case, does any reach its end? The furthest
-        # reach so far answers for all of them, and places of other cases and files lie wholly before or after.
+        # reach so far answers for all of them, and places of other cases and files are entirely before or after.
         order = np.argsort(chunks.first, kind="stable")
         reach = np.maximum.accumulate(np.concatenate(([0], chunks.last[order])))
         whole = reach[np.searchsorted(chunks.first[order], gold.first, side="right")] >= gold.last

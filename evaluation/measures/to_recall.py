@@ -53,7 +53,7 @@ class TokensToRecall(Measure):
         """Return the units read when the gold read first reaches its share."""
         reading = batch.reading(self.size_unit)
         gold = reading.curve(charge_duplicates=self.charge_duplicates).gold
-        # Units are whole; the slack keeps 0.3 of 10 at 3 in binary fractions.
+        # Units are integers; the slack keeps 0.3 of 10 at 3 in binary fractions.
         wanted = np.ceil(self.recall * reading.total - 1e-9)
         before = np.cumsum(gold.length) - gold.length
         before = before - before[np.searchsorted(gold.case, gold.case)]

@@ -1,4 +1,4 @@
-"""The one adapter to trec_eval: integer grades, rank-derived scores, zeros for what the engine leaves out."""
+"""The only adapter to trec_eval: integer grades, scores derived from ranks, zeros for what the engine leaves out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCALE = 1_000_000
 """Fractional grades become integers at this scale; nDCG does not depend on it."""
 
 _LARGEST = 10_000_000
-"""trec_eval keeps a table as long as the largest grade: 80 MB at this one."""
+"""trec_eval allocates a table as long as the largest grade: 80 MB at this one."""
 
 Gains = Mapping[str, float]
 
@@ -37,16 +37,16 @@ def check_once(case: Case) -> None:
 
 
 def integer_gains(gains: Gains) -> Mapping[str, int]:
-    """Return the gains as the smallest whole numbers of the same proportions; below 0 counts as 0."""
+    """Return the gains as the smallest integers in the same proportions; below 0 counts as 0."""
     values = gains.values()
     if set(map(type, values)) <= {int} and (not gains or (min(values) >= 0 and max(values) <= 1000)):
         return gains  # type: ignore[return-value]  # checked above
-    # A gain above 0 stays above 0, so that "relevant" and "has a gain" remain the same thing.
+    # A gain above 0 stays above 0, so that "relevant" and "has a gain" remain equivalent.
     scaled = {key: max(1, round(float(value) * SCALE)) if value > 0 else 0 for key, value in gains.items()}
     # The table again: small numbers are much faster.
     common = max(1, gcd(*scaled.values()))
     excess = max(scaled.values()) / common / _LARGEST
-    if excess > 1:  # a ten-millionth of the highest grade is the least that counts
+    if excess > 1:  # the least gain that counts is a ten-millionth of the highest grade
         return {key: max(1, round(value / common / excess)) if value else 0 for key, value in scaled.items()}
     return {key: value // common for key, value in scaled.items()}
 

@@ -1,4 +1,4 @@
-"""What the measures that trec_eval computes have in common."""
+"""Common base of the measures that trec_eval computes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TrecMeasure(Protocol):
-    """A measure with its name in trec_eval and the gains that trec_eval shall see."""
+    """A measure with its name in trec_eval and the gains passed to trec_eval."""
 
     @property
     def trec_name(self) -> str:
@@ -25,10 +25,10 @@ class TrecMeasure(Protocol):
 
     @property
     def gains_key(self) -> tuple[str, str]:
-        """What makes two measures see the same gains: they are computed in one call."""
+        """Measures with the same key have the same gains: they are computed in one call."""
 
     def integer_gains(self, grades: Mapping[str, float]) -> Mapping[str, int]:
-        """Return what the engine takes for the query's judgements."""
+        """Return the engine's input for the query's judgements."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class TrecBinary(Share, BinaryMeasure):
 
     @property
     def gains_key(self) -> tuple[str, str]:
-        """The threshold; without one the grades serve as they are, together with nDCG."""
+        """The threshold; without one, the grades are used as they are, together with nDCG."""
         return ("grades", self.rel)
 
     def integer_gains(self, grades: Mapping[str, float]) -> Mapping[str, int]:

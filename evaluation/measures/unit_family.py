@@ -12,7 +12,7 @@ M = TypeVar("M", bound=Measure)
 
 
 def in_unit(measure: type[M], unit: SizeUnit) -> type[M]:
-    """Return the measure of tokens as a measure of another unit, under the name that says so."""
+    """Return the measure of tokens as a measure of another unit, with a name to match."""
     renamed = {name: getattr(measure, name).replace("tokens", unit) for name in ("label", "pattern")}
     said = {name: getattr(measure, name).replace("tokens", UNIT_WORDS[unit]) for name in ("definition", "template")}
     namespace = {**renamed, **said, "unit": unit, "size_unit": unit, "__module__": measure.__module__}

@@ -1,1 +1,1 @@
-"""Which chunker and size for this code: a race of candidates, and what is risked by taking the one it recommends."""
+"""Recommends a chunker and size for a code base: a race of candidates, and the risk of taking its recommendation."""

@@ -1,4 +1,4 @@
-"""Puts together what the race found: every candidate's way, the finalists' costs, and the chunker in use."""
+"""Assembles the race's findings: how far every candidate came, the finalists' costs, and the chunker in use."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from ground_truth.datasets.mined import MinedRepository
 from ground_truth.types import Dataset
 
 _LOOKED_AT = 5_000_000
-"""Characters of which the share of whitespace is counted."""
+"""Characters in which the share of whitespace is counted."""
 
 
 class Finished(NamedTuple):
-    """A race that is over."""
+    """A finished race."""
 
     session: Session
     candidates: Sequence[Candidate]
@@ -106,7 +106,7 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
 
 
 def _history(loader: object) -> bool:
-    """Return whether there are commits to mine queries from, beside those that there are."""
+    """Return whether there are commits to mine queries from, in addition to the existing ones."""
     return isinstance(loader, MinedRepository) and loader.has_more_history()
 
 
@@ -115,7 +115,7 @@ def _table(race: Finished, spec: str) -> ChunkTable:
 
 
 def _code(dataset: Dataset) -> Code:
-    """Return the language that holds most of the code, and how much of its text is whitespace."""
+    """Return the language that holds most of the code, and the share of whitespace in its text."""
     sizes: Counter[str | None] = Counter()
     characters = dense = 0
     for repository in dataset.repositories:
@@ -181,12 +181,12 @@ def _records(race: Finished) -> Iterator[CandidateRecord]:
 
 
 def _advantage(outcome: Outcome, spec: str) -> float | None:
-    """Return what a candidate may be better by than the recommended one; None of itself, or where it has no score."""
+    """Return a candidate's possible advantage over the recommended one; None for that one, or without a score."""
     return outcome.beliefs[spec].advantage if spec in outcome.beliefs and spec != outcome.recommended else None
 
 
 def _with_reason(record: CandidateRecord, left: Left) -> CandidateRecord:
-    """Return the record of one that left, with why."""
+    """Return the record of a candidate that left, with the reason."""
     fate: Fate = "behind" if record.may_be_best else "worse"
     reason = (
         "behind on passages and not measured further; may still be best"
@@ -209,7 +209,7 @@ def _rounds(race: Finished) -> Iterator[RoundFacts]:
 def _current(race: Finished, spec: str) -> Current:
     """Measure the chunker in use and compare the recommended one with it, on the queries that chose no finalist.
 
-    The interval is corrected for all finalists, since which of them is recommended depends on the same queries.
+    The interval is corrected for all finalists, since the choice among them depends on the same queries.
     """
     session, final = race.session, race.fresh
     last = race.measuring.last

@@ -1,9 +1,9 @@
-"""What to believe of the candidates' true means, given estimates of them: many draws of all means together.
+"""Posterior draws of the candidates' true means, given estimates of them, all means together.
 
-A mean is a level that all share, an effect of the family, one of the size that near sizes share, and something of its
-own; besides, one candidate may be unlike all others. How large these parts are is not known beforehand: several sizes
-of each are weighed by how well they explain the estimates (a normal hierarchical model). So a lead that chance explains
-is believed to be small, and a choice among many does not flatter the one that is chosen.
+A mean is the sum of a level that all share, an effect of the family, one of the size, similar for near sizes, and a
+component of its own; in addition, one candidate may be unlike all others. The scale of these parts is not known
+beforehand: several scales of each are weighted by how well they explain the estimates (a normal hierarchical model). So
+a lead that chance explains is shrunk, and a choice among many does not flatter the chosen one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from evaluation.recommend.shapes import Shape, kernels
 
 _LEVEL = 0.3
 _FAMILY, _SIZE, _OWN = (0.003, 0.02, 0.06), (0.01, 0.04, 0.16), (0.0015, 0.006, 0.012, 0.025, 0.05)
-"""Standard deviations that the parts may have, as a share of the range of a mean."""
+"""Possible standard deviations of the parts, as a share of the range of a mean."""
 _UNLIKE = 0.08
-"""Standard deviation of what sets one candidate apart from all others."""
+"""Standard deviation of the deviation of one candidate from all others."""
 _CHANCE_UNLIKE = 0.5
-"""How likely it is, before anything is measured, that there is such a candidate."""
+"""Prior probability of such a candidate."""
 _SEED = 0
 
 
@@ -34,17 +34,17 @@ class Estimates(NamedTuple):
 
 
 class _Models(NamedTuple):
-    """Several sizes of the parts, with what each makes of the estimates."""
+    """Several scales of the parts, each with its fit to the estimates."""
 
     priors: np.ndarray
     inverses: np.ndarray
-    """Of the estimates' covariance."""
+    """Inverses of the estimates' covariance."""
     logs: np.ndarray
-    """Log likelihoods, a row per model: nobody is unlike the others, or the first is, the second, and so on."""
+    """Log likelihoods, one row per model: no candidate is unlike the others, or the first is, the second, and so on."""
 
 
 def believe(found: Estimates, shapes: Sequence[Shape], *, width: float, draws: int) -> np.ndarray:
-    """Return [candidates × draws] of the true means, about the mean of the estimates; ``width`` is a mean's range."""
+    """Return [candidates × draws] of the true means, around the mean of the estimates; ``width`` is a mean's range."""
     centre = found.values.mean()
     estimates = Estimates((found.values - centre) / width, found.errors / np.square(width))
     models = _weighed(estimates, shapes)
@@ -66,7 +66,7 @@ def _weighed(found: Estimates, shapes: Sequence[Shape]) -> _Models:
     inverses = np.linalg.inv(both)
     leads = inverses @ found.values
     alike = -(np.linalg.slogdet(both)[1] + leads @ found.values) / 2
-    # One more variance on the diagonal changes determinant and inverse by a term of rank one.
+    # Adding one variance to the diagonal changes determinant and inverse by a rank-one term.
     grown = 1 + _UNLIKE**2 * np.diagonal(inverses, axis1=1, axis2=2)
     unlike = alike[:, None] + (_UNLIKE**2 * np.square(leads) / grown - np.log(grown)) / 2
     count = len(found.values)
@@ -75,9 +75,9 @@ def _weighed(found: Estimates, shapes: Sequence[Shape]) -> _Models:
 
 
 def _moved(models: _Models, which: int, found: np.ndarray, unlike: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return draws of the means given estimates from which errors are taken off; ``unlike`` says who is unlike, or -1.
+    """Return draws of the means given error-corrected estimates; ``unlike`` is the unlike candidate's index, or -1.
 
-    Means are drawn without the estimates and then moved by what these say beyond (Matheron's rule).
+    Means are drawn without the estimates and then shifted by their deviation (Matheron's rule).
     """
     prior, inverse = models.priors[which], models.inverses[which]
     some = np.flatnonzero(unlike >= 0)

@@ -1,4 +1,4 @@
-"""Means of candidates, how far they may be off, and how much better one candidate may be than another."""
+"""Means of candidates, their uncertainty, and how much better one candidate may be than another."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Scored(NamedTuple):
         return Scored(self.names, self.values[:, queries], np.asarray(self.clusters)[queries].tolist())
 
     def with_rows(self, other: Scored) -> Scored:
-        """Return these candidates and then others, on the same queries."""
+        """Return these candidates followed by others, on the same queries."""
         return self._replace(names=[*self.names, *other.names], values=np.concatenate([self.values, other.values]))
 
 
 class Scale(NamedTuple):
-    """What the scores are: their range, which way is better, and what counts once in a mean."""
+    """The scale of the scores: their range, which way is better, and what counts once in a mean."""
 
     value_range: tuple[float, float] | None = (0.0, 1.0)
     higher_is_better: bool = True
@@ -41,7 +41,7 @@ class Scale(NamedTuple):
 
     @property
     def sign(self) -> float:
-        """What turns a score into one that is better when higher."""
+        """The factor that makes higher scores better."""
         return 1.0 if self.higher_is_better else -1.0
 
 
@@ -49,7 +49,7 @@ Pair = tuple[str, str]
 
 
 def means(scored: Scored, scale: Scale) -> dict[str, float]:
-    """Return the mean of each candidate, each repository (or query) counting once; NaN where it has no value."""
+    """Return the mean of each candidate, each repository (or query) counting once; NaN if it has no value."""
     if not scored.names:
         return {}
     repositories = by_repository(scored.values, scored.clusters)
@@ -58,10 +58,10 @@ def means(scored: Scored, scale: Scale) -> dict[str, float]:
 
 
 def variances(scored: Scored, scale: Scale) -> np.ndarray:
-    """Return the variance of each candidate's mean about the others': what they share is no error of a comparison.
+    """Return the variance of each candidate's mean around the others': what they share is no error of a comparison.
 
-    Each is drawn half of the way to the mean of all, since few repositories or queries say little about one alone.
-    Without two values it is NaN.
+    Each is shrunk halfway to the mean of all, since a few repositories or queries say little about one alone. NaN
+    without two values.
     """
     count = len(scored.names)
     shared = np.nan_to_num(scored.values).sum(axis=0) / np.maximum((~np.isnan(scored.values)).sum(axis=0), 1)
@@ -77,7 +77,7 @@ def variances(scored: Scored, scale: Scale) -> np.ndarray:
 
 
 def largest_difference(scored: Scored, scale: Scale) -> float:
-    """Return how far two means can be apart."""
+    """Return the largest possible difference of two means."""
     return difference_span(score_span(scored.values, scale.value_range)).most
 
 
@@ -86,9 +86,9 @@ def upper_bounds(
 ) -> dict[Pair, float]:
     """Return for each pair (a, b) how much better a may be than b.
 
-    For any one a, its bounds over ``rivals`` others hold together but for a chance of ``level``, whoever they are: the
-    correction is Dunnett's, by the correlation that the data show. An advantage is a difference of means, positive
-    where a is better; where the data say nothing, its bound is the largest difference that the measure allows.
+    For any one a, its bounds over ``rivals`` others hold together with an error probability of ``level``, whoever they
+    are: the correction is Dunnett's, with the correlation estimated from the data. An advantage is a difference of
+    means, positive if a is better; without data, its bound is the largest difference that the measure allows.
     """
     if not pairs:
         return {}
@@ -105,7 +105,7 @@ def upper_bounds(
 
 
 def _levels(group: Group, controls: np.ndarray, level: float, rivals: int) -> np.ndarray:
-    """Return the level of each comparison: those of one control are a family with that correlation."""
+    """Return the level of each comparison: those with one control form a family with that correlation."""
     samples = group.samples
     parts = samples.weights * (samples.values - np.nan_to_num(samples.estimates)[:, None])
     everyone, index = np.unique(controls, return_inverse=True)

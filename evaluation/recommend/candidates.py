@@ -1,4 +1,4 @@
-"""Who races: families of chunkers at several sizes by default, or what the user names."""
+"""The candidates: families of chunkers at several sizes by default, or as named by the user."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from chunkers.types import SourceFile
 from ground_truth.types import Dataset
 
 SIZES = (300, 500, 900, 1500, 2500, 4000)
-"""Mean sizes that each family is given, in non-whitespace characters."""
+"""Mean sizes of each family, in non-whitespace characters."""
 _SAMPLE = 150_000
 """Bytes of source on which the limits are chosen."""
 _TRIED = (200, *SIZES, 8000)
-"""Limits in the same unit, roughly, whose mean sizes are looked at: most chunks are smaller than their limit."""
+"""Limits, in roughly the same unit, whose mean sizes are measured: most chunks are smaller than their limit."""
 _LEAST_LIMIT = 8
 _LONGEST_FILE = 1_000_000
 
@@ -58,15 +58,15 @@ class Candidate(NamedTuple):
 
     spec: str
     family: str
-    """What it shares with the same chunker at other sizes."""
+    """Shared with the same chunker at other sizes."""
 
 
 def default_candidates(dataset: Dataset, *, seed: int) -> list[Candidate]:
-    """Return every family at every size, with limits that give these mean sizes on this code, roughly."""
+    """Return every family at every size, with limits that give roughly these mean sizes on this code."""
     sources = _sample(dataset, seed)
     if not sources:
         raise UsageError("there is no source file to cut: give a folder of source code")
-    # A header changes no cut, so that the same limits serve with it and without.
+    # A header moves no cut, so the same limits apply with it and without.
     limits = functools.cache(lambda spec: _limits(Family("", spec), sources))
     found = [
         Candidate(spec, family.name)
@@ -77,7 +77,7 @@ def default_candidates(dataset: Dataset, *, seed: int) -> list[Candidate]:
 
 
 def read_candidates(written: Iterable[str]) -> list[str]:
-    """Return the specs; one that names a file stands for the specs in it, one per line, # for comments."""
+    """Return the specs; a file name stands for the specs in that file, one per line, # for comments."""
     specs: list[str] = []
     for each in written:
         path = Path(each)
@@ -113,7 +113,7 @@ def _sample(dataset: Dataset, seed: int) -> list[SourceFile]:
 
 
 def _limits(family: Family, sources: Sequence[SourceFile]) -> list[int]:
-    """Return the limits that bring the mean near each size: read off a curve through as many that were tried."""
+    """Return the limits that bring the mean near each size, interpolated between those tried."""
     limit = CHUNKERS.create(family.at(100)).limit
     unit = limit.unit if limit is not None else "nws"
     rulers = [ruler(source.data, "nws") for source in sources]
@@ -121,13 +121,13 @@ def _limits(family: Family, sources: Sequence[SourceFile]) -> list[int]:
     per_unit = sum(len(each.starts) for each in rulers) / max(units, 1)
     tried = [max(_LEAST_LIMIT, round(size / max(per_unit, 0.01))) for size in _TRIED]
     reached = [mean_size(CHUNKERS.create(family.at(each)), sources, rulers) for each in tried]
-    # The curve is read by size: where larger limits change nothing any more, the last one is taken.
+    # The curve is read by size: where larger limits no longer change anything, the last one is taken.
     means = np.maximum.accumulate(np.array(reached) + np.arange(len(reached)) * 1e-6)
     wanted = np.exp(np.interp(np.log(SIZES), np.log(means), np.log(tried)))
     return [_rounded(float(each)) for each in wanted]
 
 
 def _rounded(value: float) -> int:
-    """Return the number with two significant digits."""
+    """Round the number to two significant digits."""
     step: int = 10 ** max(0, len(str(int(value))) - 2)
     return max(_LEAST_LIMIT, round(value / step) * step)

@@ -1,4 +1,4 @@
-"""What an index of a chunker costs: chunks, megabytes, tokens, minutes, price, and the time of a query."""
+"""The cost of a chunker's index: chunks, megabytes, tokens, minutes, price, and the time of a query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from indexing.types import SearchSpace
 
 
 def cost_of(final: Session, spec: str, limits: Limits) -> Cost:
-    """Return what a chunker costs on all files, from the rankings of the final."""
+    """Return the cost of a chunker on all files, from the rankings of the final."""
     cell = next(each for each in final.cells if each.chunker == spec)
     table = stages.chunk(final, cell.dataset, spec)
     found = stages.retrieve(final, cell).cost
@@ -42,7 +42,7 @@ def _ms(seconds: float | None) -> float | None:
 def index_mb(session: Session, table: ChunkTable) -> float:
     """Return the size of the indexes of all repositories: what is kept to answer queries, without the texts.
 
-    A vector takes the same room whatever its values are, so that nothing has to be embedded to know it.
+    A vector's size does not depend on its values, so nothing has to be embedded to compute it.
     """
     config = session.config
     loaded, retriever = session.dataset(config.datasets[0]), session.retriever(config.retrievers[0])

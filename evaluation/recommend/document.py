@@ -1,4 +1,4 @@
-"""A recommendation as JSON; scores, risks and the margin are in points where the measure is a share."""
+"""A recommendation as JSON; scores, risks and the margin are in points if the measure is a share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scores in the round and in the final say of everyone's true mean."""
+"""Estimates of every candidate's true mean from the scores in the round and in the final."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Entrant(NamedTuple):
 
     name: str
     texts: Sequence[np.ndarray]
-    """The texts to index in the round, where there is one, and in the final: numbers from 0, which may be shared."""
+    """The texts to index in the round, if there is one, and in the final: numbers from 0, which may be shared."""
     cost: tuple[float, ...]
-    """Compared in order; less is cheaper."""
+    """Compared lexicographically; less is cheaper."""
     family: str = ""
-    """What it shares with the same chunker at other sizes."""
+    """Shared with the same chunker at other sizes."""
     size: float = 1.0
-    """Of a chunk on average."""
+    """Mean size of a chunk."""
     around: float = 1.0
-    """The size of the chunks around the round's passages."""
+    """Size of the chunks around the round's passages."""
 
     @property
     def all_text(self) -> np.ndarray:
@@ -48,33 +48,33 @@ class Entrant(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """How the race is run."""
+    """The parameters of the race."""
 
     margin: float
-    """A loss within this is none, in the measure's own unit."""
+    """A smaller loss counts as none, in the measure's own unit."""
     scale: Scale = field(default_factory=Scale)
     without_rounds: int = 6
-    """So many candidates meet on all text at once."""
+    """This many candidates or fewer meet on all text at once."""
     text_share: float = 0.395
-    """The share of all candidates' texts that the race may index, unless two finalists need more."""
+    """Share of all candidates' texts that the race may index, unless two finalists need more."""
     wave: int = 2
-    """So many are measured on all text at a time."""
+    """Candidates measured on all text at a time."""
     unlikely: float = 0.02
-    """Where the best is a finalist but for this chance, no more are measured."""
+    """Measuring stops when the probability that the best is not a finalist is below this."""
     slack: float = 0.25
-    """The share of the margin by which a cheaper one may risk more, where none risks less than the margin."""
+    """Share of the margin by which a cheaper candidate may risk more, if none risks less than the margin."""
 
 
 class Queries(NamedTuple):
-    """Which of the final's queries have a part in choosing the finalists, as masks."""
+    """Which of the final's queries take part in choosing the finalists, as masks."""
 
     choosing: np.ndarray
     asked: np.ndarray
-    """Those of them that the round asks."""
+    """Those that the round asks."""
 
 
 class Believed(NamedTuple):
-    """Estimates of the true means, higher being better, and draws of what they may be."""
+    """Estimates of the true means, higher being better, and posterior draws of them."""
 
     names: Sequence[str]
     found: Estimates
@@ -83,15 +83,15 @@ class Believed(NamedTuple):
     """The range of a mean."""
 
     def losses(self, rivals: int) -> np.ndarray:
-        """Return for everyone what none of the first so many is better by in 95 of 100 draws."""
+        """Return for each candidate the amount by which none of the first ``count`` is better in 95 of 100 draws."""
         return _quantile(self.draws[:rivals].max(axis=0) - self.draws)
 
     def advantages(self) -> np.ndarray:
-        """Return what everyone (rows) may be better by than everyone (columns), if it is unlike all others.
+        """Return the possible advantage of each candidate (rows) over each other (columns), if it is unlike all others.
 
-        Whoever is the best was so before anything was measured, so that its true mean is above its own one-sided bound
-        in 5 of 100 cases, however many others there are. The one it is compared with was chosen for its mean, so that
-        what is believed of that one is taken.
+        Whichever is the best was so before anything was measured, so its true mean is above its own one-sided bound in
+        5 of 100 cases, however many others there are. The one it is compared with was chosen for its mean, so its
+        posterior is used instead.
         """
         means, leads = self.draws.mean(axis=1), self.draws - self.draws.mean(axis=0)
         errors = np.diagonal(self.found.errors)[:, None] + np.square(leads.std(axis=1))
@@ -100,21 +100,21 @@ class Believed(NamedTuple):
         return np.asarray(np.clip(above, 0.0, self.width))
 
     def better_by(self, name: str) -> np.ndarray:
-        """Return what everyone may be better by than this one (95 %): the larger of what is drawn and its own bound."""
+        """Return the possible advantage of each candidate over this one (95 %), by draws or its own bound if larger."""
         row = list(self.names).index(name)
         return np.asarray(
             np.maximum(self.advantages()[:, row], np.minimum(_quantile(self.draws - self.draws[row]), self.width))
         )
 
     def risks(self, rivals: int) -> np.ndarray:
-        """Return for everyone what none of the first so many is better by (95 %): the larger of the two."""
+        """Return for each candidate the amount by which none of the first is better (95 %): the larger of the two."""
         return np.asarray(
             np.maximum(self.advantages()[:rivals].max(axis=0), np.minimum(self.losses(rivals), self.width))
         )
 
 
 class Contest(NamedTuple):
-    """All candidates, the rules, and which queries choose the finalists."""
+    """All candidates, the rules, and the queries that choose the finalists."""
 
     entrants: Mapping[str, Entrant]
     rules: Rules
@@ -122,15 +122,15 @@ class Contest(NamedTuple):
     scouts: Sequence[str]
 
     def shapes(self, names: Iterable[str]) -> list[Shape]:
-        """Return what is known of these beforehand."""
+        """Return the prior shapes of these candidates."""
         return [self.entrants[name].shape for name in names]
 
     def higher(self, scored: Scored) -> Scored:
-        """Return the scores, higher being better."""
+        """Return the scores, oriented so that higher is better."""
         return scored._replace(values=self.rules.scale.sign * scored.values)
 
     def believed(self, scored: Scored | None, final: Scored, queries: np.ndarray, *, draws: int) -> Believed:
-        """Return what the scores on these queries say of everyone's true mean, finalists first."""
+        """Return the posterior of every candidate's true mean from the scores on these queries, finalists first."""
         asked = self.higher(final.on(queries))
         width = largest_difference(final, self.rules.scale) if final.names else 1.0
         found = self._estimates(asked, width)
@@ -144,21 +144,21 @@ class Contest(NamedTuple):
         return Believed(names, found, believe(found, self.shapes(names), width=width, draws=draws), width)
 
     def _estimates(self, scored: Scored, width: float) -> Estimates:
-        """Return the means; one without any value says nothing."""
+        """Return the means; a candidate without any value is uninformative."""
         scale = self.rules.scale
         values = np.array(list(means(scored, scale).values()))
         asked = (~np.isnan(scored.values)).sum(axis=1)
-        # Few queries may agree by chance: an unseen one may differ by half of the range.
+        # A few queries may agree by chance: an unseen one may differ by half of the range.
         spread = variances(scored, scale) + np.square(width / (2 * np.maximum(asked, 1)))
         known = ~np.isnan(values + spread)
         middle = values[known].mean() if known.any() else 0.0
         return Estimates(np.where(known, values, middle), np.diag(np.where(known, spread, np.square(width))))
 
     def _expected(self, scored: Scored, final: Scored, asked: Scored, left: Sequence[str], width: float) -> Estimates:
-        """Return what the means of those that have left may be on all text and with all queries that are asked.
+        """Return the expected means, on all text and all queries asked, of the candidates that have left.
 
-        Their means among passages are moved by what all text is expected to change for them, and by what the other
-        queries change for the finalists.
+        Their means among passages are shifted by the expected effect of all text, and by the effect of the other
+        queries on the finalists.
         """
         scale = self.rules.scale
         found, names = self._estimates(scored, width), list(scored.names)
@@ -172,7 +172,7 @@ class Contest(NamedTuple):
     def shifts(self, scored: Scored, final: Scored, width: float) -> Shifts:
         """Return how much better each candidate is on all text than among passages, on the round's queries.
 
-        Of scouts it is nothing, which tells nothing of others: their chunks are also those around the passages.
+        For scouts it is zero, which is uninformative about others: their chunks are also those around the passages.
         """
         both = [name for name in final.names if name in scored.names and name not in self.scouts]
         rows = [list(scored.names).index(name) for name in both]
@@ -193,5 +193,5 @@ def _joined(first: Estimates, second: Estimates) -> Estimates:
 
 
 def _quantile(draws: np.ndarray) -> np.ndarray:
-    """Return what 95 of 100 draws are not above, and at least 0."""
+    """Return the value that 95 of 100 draws do not exceed, at least 0."""
     return np.asarray(np.maximum(np.quantile(draws, 1 - SIGNIFICANT, axis=1), 0.0))

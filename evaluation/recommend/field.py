@@ -25,7 +25,7 @@ from evaluation.report.formats import joined, plural
 
 @dataclass(frozen=True)
 class Runner:
-    """A candidate that may race, with what it costs."""
+    """A candidate that may race, with its cost."""
 
     candidate: Candidate
     chunks: int
@@ -34,22 +34,22 @@ class Runner:
     texts: IndexTexts
     cost: tuple[float, ...]
     uncut: str = ""
-    """How many files it failed on, and which, with the errors."""
+    """The number and names of the files it failed on, with the errors."""
 
     @property
     def distinct(self) -> int:
-        """How many different texts there are."""
+        """The number of distinct texts."""
         return len(np.unique(self.texts.keys))
 
 
 @dataclass(frozen=True)
 class Field:
-    """Who races, and who does not and why."""
+    """The candidates that race, and those that do not, with the reason."""
 
     runners: Mapping[str, Runner]
     out: Mapping[str, CandidateRecord]
     begins: Mapping[str, int]
-    """Where each path begins, all one after the other."""
+    """Where each path begins on one axis of all paths."""
 
     def share_of_texts(self, passages: Passages) -> float:
         """Return the share of all candidates' texts that touch the passages."""
@@ -57,9 +57,9 @@ class Field:
         return sum(len(each.texts.within(ranges)) for each in runners) / sum(each.chunks for each in runners)
 
     def entrants(self, passages: Passages | None, around: Mapping[str, str]) -> list[Entrant]:
-        """Return the candidates as the race sees them, with the texts that the round, if any, and the final index.
+        """Return the candidates as the race sees them, with the texts to index in the round, if any, and in the final.
 
-        ``around`` names whose chunks are around the passages.
+        ``around`` maps each to the chunker whose chunks surround the passages.
         """
         held = [ranges_of(passages, self.begins)] if passages else []
         return [
@@ -78,7 +78,7 @@ class Field:
 def make_field(
     session: Session, candidates: Sequence[Candidate], limits: Limits, *, executor: Executor, progress: Progress
 ) -> Field:
-    """Cut the code with every candidate; leave out those that fail, that repeat another, or are over a limit."""
+    """Cut the code with every candidate; exclude those that fail, that duplicate another, or that exceed a limit."""
     dataset = session.config.datasets[0]
     cells = [cell for cell in session.cells if cell.chunker in {each.spec for each in candidates}]
     failed = {cell.chunker: reason for cell, reason in make_chunks(session, cells, executor, progress).items()}
@@ -123,13 +123,13 @@ def _out(candidate: Candidate, fate: Fate, reason: str, table: ChunkTable) -> Ca
 
 
 def uncut(table: ChunkTable) -> str:
-    """Return how many files a chunker failed on, and which, with the errors; nothing where it cut them all."""
+    """Return the number and names of the files a chunker failed on, with the errors; nothing if it cut all of them."""
     failed = table.facts.failed_files
     return f"{plural(len(failed), 'file')}: {table.facts.failed_words}" if failed else ""
 
 
 def no_chunks(table: ChunkTable) -> str:
-    """Return why nothing can be found in a table; nothing where there are chunks."""
+    """Return why nothing can be found in a table; nothing if there are chunks."""
     if len(table):
         return ""
     return f"it makes no chunks of {plural(len(table.files), 'file')}, so that nothing can be found with it"

@@ -1,4 +1,4 @@
-"""A recommendation from what a user has: folders, a dataset, specs or objects, and options."""
+"""A recommendation from user input: folders, a dataset, specs or objects, and options."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from evaluation.recommend.types import Limits, Recommendation
 from indexing.registry import ENCODERS, RETRIEVERS
 
 EMBEDDER, WITH_VECTORS, WITHOUT = "minilm", "hybrid", "bm25"
-"""The retriever is hybrid where an embedder is named; searching by words alone takes a minute on two cores."""
+"""Hybrid if an embedder is named; search by words alone takes a minute on two cores."""
 QUERIES = 600
-"""Mined from each repository at most: queries cost little, and more of them show smaller differences."""
+"""Maximum queries mined per repository: queries are cheap, and more of them show smaller differences."""
 
 
 class Engine(NamedTuple):
-    """Who does the work."""
+    """The engine of the run."""
 
     name: str = "serial"
     jobs: int | None = None
     progress: Progress | None = None
     say: Callable[[str], None] = lambda _message: None
     cache: Path | None = None
-    """The user's own where None."""
+    """The user's own if None."""
 
 
 def recommend_for(

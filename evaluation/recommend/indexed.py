@@ -1,4 +1,4 @@
-"""Which texts the race has indexed, and who can still be afforded."""
+"""Which texts the race has indexed, and which candidates it can still afford."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.recommend.estimating import Contest, Entrant
 
 
 class IndexedTexts:
-    """Which texts have been indexed."""
+    """The texts indexed so far."""
 
     def __init__(self, entrants: Sequence[Entrant]) -> None:
         numbers = [each.all_text for each in entrants]
@@ -26,9 +26,9 @@ class IndexedTexts:
             self.indexed[numbers] = True
 
     def afford(self, here: Contest, ranked: Iterable[str], *, least: int) -> list[str]:
-        """Return the first few whose texts may be indexed, in this order, and at least so many.
+        """Return the first few candidates whose texts may be indexed, in this order, and at least ``least``.
 
-        Cheaper ones may take the place of one that cannot be afforded.
+        Cheaper ones may replace one that cannot be afforded.
         """
         planned = self.indexed.copy()
         taken: list[str] = []

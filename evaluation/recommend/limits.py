@@ -1,4 +1,4 @@
-"""Limits on what an index may cost: who exceeds them, by how much, and what helps."""
+"""Limits on the cost of an index: which candidates exceed them, by how much, and what helps."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MOST_DIGITS = 15
 
 
 class Exceeded(NamedTuple):
-    """A limit that a candidate is over."""
+    """A limit that a candidate exceeds."""
 
     limit: Literal["chunks", "price", "index"]
     times: float
-    """How many times the limit it has."""
+    """The candidate's cost as a multiple of the limit."""
     words: str
 
 
@@ -33,7 +33,7 @@ _REMEDIES = {
 
 
 def impossible(exceeding: Mapping[str, Sequence[Exceeded]]) -> str:
-    """Say which candidate is nearest to the limits that all exceed, and what helps."""
+    """Return which candidate is nearest to the limits that all exceed, and what helps."""
     nearest = min(exceeding, key=lambda spec: max(each.times for each in exceeding[spec]))
     over = exceeding[nearest]
     remedies = "; ".join(dict.fromkeys(_REMEDIES[each.limit] for each in over))
@@ -61,7 +61,7 @@ def exceeded(session: Session, table: ChunkTable, limits: Limits) -> Iterator[Ex
 
 
 def told_apart(value: float, limit: float) -> tuple[str, str]:
-    """Return two different numbers with as many digits as tell them apart: two decimals, or more."""
+    """Format two different numbers with enough digits to tell them apart: two decimals, or more."""
     texts = ((f"{value:,.{digits}f}", f"{limit:,.{digits}f}") for digits in range(2, _MOST_DIGITS))
     return next(
         (pair for pair in texts if pair[0] != pair[1] and float(pair[1].replace(",", ""))), (f"{value}", f"{limit}")

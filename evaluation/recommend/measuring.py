@@ -1,4 +1,4 @@
-"""Measures candidates in the round and in the final: ordinary experiments, cached and run as any other."""
+"""Measures candidates in the round and in the final: ordinary experiments, cached and run like any other."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ground_truth.datasets.in_memory import InMemory
 
 @dataclass
 class Measuring:
-    """The experiments, made when they are asked for; the final is the session's own, with all queries."""
+    """The experiments, created on demand; the final is the session's own, with all queries."""
 
     session: Session
     division: Division | None
-    """What the round before the final is measured on, if there is one."""
+    """The round before the final, if there is one."""
     around: Mapping[str, str]
     """Candidate → the scout that cuts the code around the round's passages."""
     executor: Executor

@@ -1,4 +1,4 @@
-"""recommend.html: the answer, the figures behind it, and who left when and why, in one file that needs nothing else."""
+"""recommend.html: the answer, the figures behind it, and who left when and why, in one self-contained file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evaluation.report.tables import Table
 from evaluation.statistics import Interval
 
 _ENOUGH = 2
-"""Candidates from which a drawing says something."""
+"""Candidates from which a figure is informative."""
 
 
 def recommendation_page(made: Recommendation) -> str:
@@ -50,7 +50,7 @@ def _facts(made: Recommendation) -> str:
 
 
 def cost_columns(made: Recommendation, cost: Cost) -> dict[str, str]:
-    """Return column → value of what a finalist costs; columns that do not apply are left out."""
+    """Return column → value of a finalist's costs; columns that do not apply are omitted."""
     shown = {"chunks": f"{cost.chunks:,}", "nws": f"{cost.mean_nws:,.0f}", "tokens": f"{cost.tokens:,}"}
     shown["index MB"] = _small(cost.index_mb)
     if made.embedder:
@@ -62,7 +62,7 @@ def cost_columns(made: Recommendation, cost: Cost) -> dict[str, str]:
 
 
 def _small(value: float | None, *, digits: int = 1) -> str:
-    """Return a number with so many decimals; with two significant places where they would show nothing of it."""
+    """Return a number with this many decimals; with two significant digits if they would show only zeros."""
     shown = number(value, digits=digits)
     if not value or shown.strip("0."):
         return shown
@@ -74,7 +74,7 @@ def _price(value: float | None) -> str:
 
 
 def final_caption(made: Recommendation) -> str:
-    """Say what the columns of the final mean."""
+    """Return what the columns of the final mean."""
     risk = "risk: what another finalist may be better by (95 %)"
     if len(made.rounds) < 2:
         return f"{made.measure}: means of all queries; {risk}"
@@ -83,9 +83,9 @@ def final_caption(made: Recommendation) -> str:
 
 
 def finalists_table(made: Recommendation) -> Table:
-    """Return those who met in the final, best mean first, and the chunker in use below them."""
+    """Return the finalists, best mean first, and the chunker in use below them."""
     columns = list(cost_columns(made, made.best.cost))
-    # Without a round all queries are in the final alone, and there is one mean.
+    # Without a round, all queries are used only in the final, and there is one mean.
     divided = len(made.rounds) > 1
     means = ["all queries", "unseen queries"] if divided else ["all queries"]
     header = ["finalist", *means, "95 % interval", "may be best", "risk", *columns]
@@ -109,7 +109,7 @@ def finalists_table(made: Recommendation) -> Table:
 
 
 def _risk(made: Recommendation, each: Finalist) -> str:
-    """Return what a finalist risks, if there are others."""
+    """Return a finalist's risk, if there are others."""
     return at_most(made.measure, each.final_risk).partition(" ")[0] if len(made.finalists) > 1 else "–"
 
 
@@ -136,7 +136,7 @@ def _final_data(made: Recommendation) -> list[dict[str, Any]]:
 
 
 def _in_use(made: Recommendation) -> Iterator[tuple[str, Interval, Cost]]:
-    """Yield the chunker in use with its mean and its cost, where it was measured and cuts otherwise."""
+    """Yield the chunker in use with its mean and its cost, if it was measured and cuts differently."""
     used = made.current
     if used is not None and used.mean is not None and used.cost is not None and used.change is not None:
         yield used.spec, used.mean, used.cost
@@ -193,7 +193,7 @@ def _rounds_table(made: Recommendation) -> Table:
 
 
 def _figures(made: Recommendation) -> list[tuple[str, Figure]]:
-    """Return score against size and against costs, of all who were measured in the round, on its queries."""
+    """Return score against size and against costs, of all candidates measured in the round, on its queries."""
     raced = [each for each in made.candidates if each.rounds and each.mean_nws > 0]
     if len(raced) < _ENOUGH:
         return []
@@ -217,7 +217,7 @@ def _figures(made: Recommendation) -> list[tuple[str, Figure]]:
 
 
 def _name(each: CandidateRecord) -> str:
-    """Return a name whose beginning is the family."""
+    """Return a name whose first part is the family."""
     return f"{each.family.replace(':', ' ')}: {each.spec}"
 
 
@@ -270,7 +270,7 @@ def _figure(
 
 
 def _ends(each: CandidateRecord) -> tuple[float, float, float]:
-    """Return mean, low and high in the round; of one query there is no interval."""
+    """Return mean, low and high in the round; with one query there is no interval."""
     found = each.rounds[0]
     low, high = (found.mean if end != end else end for end in (found.low, found.high))  # noqa: PLR0124 - NaN
     return found.mean, low, high

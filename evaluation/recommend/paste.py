@@ -1,4 +1,4 @@
-"""The recommended chunker to paste: its spec, a snippet of Python, and a library's call where it has the same one."""
+"""The recommended chunker to paste: its spec, a Python snippet, and the call of a library that has the same chunker."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _LANGCHAIN = {
 
 
 class Code(NamedTuple):
-    """What a call has to know of the code."""
+    """What a call must know about the code."""
 
     language: str | None
-    """The one that most of it is in."""
+    """The main language."""
     characters_per_nws: float
-    """All characters for each that is no whitespace."""
+    """Characters per non-whitespace character."""
 
 
 class Snippet(NamedTuple):
@@ -37,18 +37,18 @@ class Snippet(NamedTuple):
     title: str
     code: str
     note: str = ""
-    """How it differs, where it does."""
+    """How it differs, if it does."""
 
 
 def snippets(spec: str, code: Code) -> list[Snippet]:
-    """Return what can be pasted for a chunker."""
+    """Return the snippets for a chunker."""
     own = [
         Snippet("command line", f"chunkbench chunk PATH --chunker {shlex.quote(spec)}"),
         Snippet("Python", f'import chunkbench as cb\n\nchunks = [each.text for each in cb.chunk("PATH", {spec!r})]'),
     ]
     try:
         chunker: Any = CHUNKERS.create(spec)
-    except UsageError:  # an object of the caller's own: its name is no spec
+    except UsageError:  # an object of the caller's own: its name is not a spec
         return own
     library = _LIBRARIES.get(Spec.parse(spec).name)
     header = getattr(chunker, "header", "none")

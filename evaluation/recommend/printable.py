@@ -1,4 +1,4 @@
-"""Recommendations that print themselves: what `chunkbench.recommend` returns."""
+"""Recommendations that print themselves: the return value of `chunkbench.recommend`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class PrintableRecommendation(Recommendation):
         return cls(**{field.name: getattr(made, field.name) for field in dataclasses.fields(made)})
 
     def __repr__(self) -> str:
-        """Say what is recommended, in a line."""
+        """Summarise the recommendation in a line."""
         return f"<Recommendation: {headline(self)}>"
 
     def __str__(self) -> str:
-        """Return the answer, what it risks, and how it was found."""
+        """Return the answer, its risk, and how it was found."""
         return "\n".join(sentences(self))
 
     def to_json(self) -> dict[str, Any]:

@@ -1,19 +1,21 @@
-"""The race: who is measured on all text, who is recommended, and what that risks. It knows scores and texts, no more.
+"""The race: which candidates are measured on all text, which is recommended, and at what risk, from scores and texts.
 
-A few scouts are measured on all text, and then everyone on passages, around which the scouts' chunks are: what all text
-changes is small then, and is learned from those measured on both. Those that may be the best are measured on all text
-too, a few at a time, until the texts that may be indexed are, or no other is likely. These finalists have two means:
-that of the queries that had no part in choosing them is not flattered, and that of all queries decides.
+A few scouts are measured on all text, and then every candidate on passages, surrounded by the scouts' chunks: the
+effect of all text is small then, and is estimated from those measured on both. Those that may be the best are measured
+on all text too, a few at a time, until the texts that may be indexed are used up, or no other is likely to be best.
+These finalists have two means: that of the queries that had no part in choosing them is not flattered, and that of all
+queries decides.
 
-Three things are said of those that are left. Who is shown to be worse is a matter of tests: if b is the truly best, its
-advantages over all others are one family of comparisons in the final and another among passages, half of the error of
-5 % for each, so that b is excluded in 5 % at most. Who is recommended is a matter of belief (`beliefs`), among those
-whose mean is within the margin of the leader's: in 95 of 100 draws of all true means together, no candidate is better
-by more than its loss. The stated risk is that loss or, where it is more, what b may be better by if it is unlike all
-others: its own one-sided bound, whatever its family and size say.
+Three statements are made about those that are left. Which are shown to be worse is decided by tests: if b is the truly
+best, its advantages over all others are one family of comparisons in the final and another among passages, with half of
+the error of 5 % for each, so that b is excluded in at most 5 % of cases. Which is recommended is decided by posterior
+draws (`beliefs`), among those whose mean is within the margin of the leader's: in 95 of 100 draws of all true means
+together, no candidate is better by more than its loss. The stated risk is that loss or, if larger, the amount by which
+b may be better if it is unlike all others: its own one-sided bound, whatever its family and size suggest.
 
-Set and risk agree: whoever may be best is not shown to be worse by a test, and is better than the recommended one in
-one draw of twenty or by its own bound. One that scored the same on every query may be best whatever is believed of it.
+Set and risk agree: a candidate that may be best is not shown to be worse by a test, and is better than the recommended
+one in one draw of twenty or by its own bound. One that scored the same on every query may be best whatever the draws
+say.
 """
 
 from __future__ import annotations
@@ -31,22 +33,22 @@ from evaluation.statistics import SIGNIFICANT
 
 _LEAST_FINALISTS = 2
 _DRAWS, _FEW_DRAWS = 4000, 1000
-"""Of all true means together: to state what is risked, and to see who may be the best."""
+"""Of all true means together: to state the risk, and to see which may be the best."""
 _RIVALS = 4
-"""Who is worse is shown by comparison with the first few finalists."""
+"""Worse candidates are identified by comparison with this many first finalists."""
 
 
 class Left(NamedTuple):
     """A candidate that was not measured further."""
 
     rival: str
-    """Who is better, or leads."""
+    """Which is better, or leads."""
     behind: float
-    """By how much in the round's means."""
+    """The difference of the round's means."""
 
 
 class Round(NamedTuple):
-    """What happened in one round; the last one is the final."""
+    """The outcome of one round; the last one is the final."""
 
     scored: Scored
     means: Mapping[str, float]
@@ -54,29 +56,29 @@ class Round(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """What is believed of a candidate, in the measure's own unit."""
+    """The posterior of a candidate, in the measure's own unit."""
 
     mean: float
-    """Over all queries, without what the choice among many adds to it."""
+    """Over all queries, without the bias of being chosen among many."""
     loss: float
-    """What no candidate is better by, in 95 of 100 draws: from this it is chosen."""
+    """The amount by which no candidate is better, in 95 of 100 draws: the choice is based on it."""
     risk: float
-    """What no candidate is better by (95 %), however unlike the others the best one is."""
+    """The amount by which no candidate is better (95 %), however unlike the others the best one is."""
     final_risk: float
-    """What no finalist is better by (95 %)."""
+    """The amount by which no finalist is better (95 %)."""
     advantage: float
-    """What it may be better by than the recommended one (95 %)."""
+    """Its possible advantage over the recommended one (95 %)."""
 
 
 class Outcome(NamedTuple):
-    """How the race ended."""
+    """The outcome of the race."""
 
     rounds: tuple[Round, ...]
     recommended: str
     finalists: tuple[str, ...]
     """Best mean over all queries first: the first one is the leader."""
     may_be_best: tuple[str, ...]
-    """Everyone who is not shown to be worse and may be better than the recommended one: finalists first."""
+    """Those not shown to be worse that may be better than the recommended one: finalists first."""
     equals: tuple[str, ...]
     """The other finalists that scored the same as the recommended one on every query."""
     beliefs: Mapping[str, Belief]
@@ -87,7 +89,7 @@ class Outcome(NamedTuple):
 
 
 Oracle = Callable[[int, Sequence[str]], Scored]
-"""Number of a round and names → their scores; the final is the round after the last. Who fails has no row.
+"""Number of a round and names → their scores; the final is the round after the last. A failed candidate has no row.
 
 The round asks some of the final's queries, in the final's order. Scouts score there as they do on all text.
 """
@@ -96,7 +98,7 @@ The round asks some of the final's queries, in the final's order. Scouts score t
 def race(
     entrants: Sequence[Entrant], measure: Oracle, rules: Rules, *, queries: Queries, scouts: Sequence[str] = ()
 ) -> Outcome | None:
-    """Run the race and return how it ended; None where nobody could be measured.
+    """Run the race and return its outcome; None if no candidate could be measured.
 
     ``scouts`` are measured on all text from the start.
     """
@@ -122,10 +124,10 @@ def _round(scored: Scored, rules: Rules) -> Round:
 
 
 def _next(scored: Scored, final: Scored, here: Contest, texts: IndexedTexts, tried: Sequence[str]) -> list[str]:
-    """Return who is measured on all text next, as far as can be afforded.
+    """Return the candidates to measure on all text next, as far as the text budget allows.
 
-    First the one that would lead by its mean in the round and what all text is expected to change; then those that are
-    likely to be the best, and more so the fewer texts they have. Only the choosing queries have a part in this.
+    First the one that would lead by its mean in the round and the expected effect of all text; then those likely to be
+    the best, with preference for fewer texts. Only the choosing queries are used.
     """
     untried = [name for name in scored.names if name not in tried]
     if not untried:
@@ -147,7 +149,7 @@ def _next(scored: Scored, final: Scored, here: Contest, texts: IndexedTexts, tri
 
 
 def _ranked(found: Mapping[str, float], here: Contest) -> list[str]:
-    """Return the names, best mean first; of equals the cheaper; those without any value last."""
+    """Return the names, best mean first; ties go to the cheaper; those without any value last."""
 
     def place(name: str) -> tuple[float, tuple[float, ...], str]:
         mean = here.rules.scale.sign * found[name]
@@ -157,10 +159,10 @@ def _ranked(found: Mapping[str, float], here: Contest) -> list[str]:
 
 
 def _decide(rounds: Sequence[Round], here: Contest, texts: IndexedTexts) -> Outcome:
-    """Choose among the finalists that may be best and are within the margin of the leader, by their means.
+    """Choose among the finalists that may be best and whose means are within the margin of the leader's.
 
-    It is the cheapest of those that risk no more than the margin or, where all risk more, of those that risk about the
-    least. The cheapest of all that may be best would be a guess paid for by quality.
+    It is the cheapest of those that risk no more than the margin or, if all risk more, of those with about the least
+    risk. Taking the cheapest of all that may be best would be a guess at the expense of quality.
     """
     final, rules = rounds[-1], here.rules
     ranked = _ranked(final.means, here)
@@ -169,7 +171,7 @@ def _decide(rounds: Sequence[Round], here: Contest, texts: IndexedTexts) -> Outc
     believed = here.believed(scored, final.scored, np.ones(len(final.scored.clusters), dtype=bool), draws=_DRAWS)
     names, draws = believed.names, believed.draws
     lead = rules.scale.sign * final.means[ranked[0]]
-    # One that is further behind would be hard to defend by its means, whatever explains them.
+    # One that is further behind would be hard to justify by its mean, whatever explains it.
     near = {name for name in ranked if lead - rules.scale.sign * final.means[name] <= rules.margin} | {ranked[0]}
     met = [name for name in ranked if name in near and name not in worse]
     losses = dict(zip(names, believed.losses(len(names)), strict=True))
@@ -204,7 +206,7 @@ def _equals(scored: Scored, name: str) -> list[str]:
 
 
 def _worse(scored: Scored | None, final: Scored, ranked: Sequence[str], here: Contest) -> dict[str, str]:
-    """Return those to which a finalist is shown to be superior, with the one of which this is clearest."""
+    """Return the candidates shown to be inferior to a finalist, each with the finalist for which this is clearest."""
     scale, rivals = here.rules.scale, len(here.entrants) - 1
     level = SIGNIFICANT / 2 if scored else SIGNIFICANT
     pairs = [(name, other) for place, name in enumerate(ranked) for other in ranked[: min(place, _RIVALS)]]
@@ -220,8 +222,8 @@ def _round_bounds(
 ) -> dict[Pair, float]:
     """Return how much better those that have left may be on all text than finalists, from the round's passages.
 
-    The first may lose less than the second does when all text is searched: what is expected of it, and two standard
-    deviations more.
+    The first may lose less than the second when all text is searched: the expected difference, plus two standard
+    deviations.
     """
     names = list(scored.names)
     width = largest_difference(scored, here.rules.scale)
@@ -240,7 +242,7 @@ def _round_bounds(
 
 
 def _left(scored: Round, ranked: Sequence[str], worse: Mapping[str, str], here: Contest) -> dict[str, Left]:
-    """Return who was measured in the round alone, and behind whom."""
+    """Return the candidates measured only in the round, and the one each is behind."""
     leader = next((name for name in ranked if name in scored.means), "")
     rivals = {name: worse.get(name, leader) for name in scored.means if name not in ranked}
     sign, found = here.rules.scale.sign, scored.means

@@ -1,4 +1,4 @@
-"""From candidates to a recommendation: cut the code, race, and meet in the final."""
+"""From candidates to a recommendation: cut the code, race, and measure the final."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AllFailedError(UsageError):
 
 
 class Help(NamedTuple):
-    """Who does the work, and who is told of it."""
+    """The executor and the progress callbacks."""
 
     executor: Executor
     progress: Progress
@@ -69,7 +69,7 @@ def recommend(
 
 
 def _all_failed(failed: Mapping[str, str], candidates: int) -> str:
-    """Say why nobody is left; those that did not fail cut as one that did, or are over a limit."""
+    """Return why no candidate is left; those that did not fail duplicate one that did, or exceed a limit."""
     spec, reason = next(iter(failed.items()))
     if candidates == 1:
         return f"the only candidate failed; {spec}: {reason}"
@@ -79,9 +79,9 @@ def _all_failed(failed: Mapping[str, str], candidates: int) -> str:
 
 
 def _divided(session: Session, field: Field, rules: Rules, helped: Help) -> tuple[list[Runner], Division | None]:
-    """Return who searches everything first, and what the round is measured on.
+    """Return the scouts, and what the round is measured on.
 
-    Where all candidates can meet in the final, or there is nothing to divide, there is no round.
+    If all candidates can meet in the final, or there is nothing to divide, there is no round.
     """
     dataset = session.dataset(session.config.datasets[0]).dataset
     runners = list(field.runners.values())
@@ -101,7 +101,7 @@ def _divided(session: Session, field: Field, rules: Rules, helped: Help) -> tupl
 
 
 def rules_of(session: Session) -> Rules:
-    """Return how the race is run for the session's headline measure."""
+    """Return the parameters of the race for the session's headline measure."""
     measure = next(each for each in session.measures if each.name == session.config.headline)
     options = statistics_options(measure, session.config)
     scale = Scale(options["value_range"], options["higher_is_better"], options["weight"])

@@ -1,7 +1,7 @@
-"""What the round is measured on: queries, and the passages in which candidates cut the code their own way.
+"""What the round is measured on: queries, and the passages that candidates cut in their own way.
 
-The passages are the answers of these queries, and what comes first for each query when a few candidates search
-everything: first what is first for each, then what is second, as far as the round may go.
+The passages are the answers of these queries, and the top results of a few candidates that search everything: first the
+best result of each query, then the second, as far as the round may go.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from ground_truth.draw import draw_queries
 from ground_truth.types import Dataset, DatasetLoader, Query
 
 SHARE = 0.14
-"""The part of all candidates' texts that the passages may touch: where the answers of so many queries touch more, the
-round asks fewer."""
+"""Share of all candidates' texts that the passages may touch: if the answers of all queries touch more, the round asks
+fewer."""
 CHOOSING_SHARE = 2 / 3
-"""The part of the queries that choose the finalists; the others are for means that are not flattered."""
+"""Share of the queries that choose the finalists; the others give means that are not flattered."""
 _LEAST_QUERIES = 4
-"""With fewer there is nothing to divide: the final is all there is."""
+"""With fewer there is nothing to divide: there is only the final."""
 
 FileName = tuple[str, str]
 """Repository and path."""
@@ -36,10 +36,10 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Passages:
-    """Text that a round searches: path → half-open byte ranges, ascending and apart.
+    """Text that a round searches: path → half-open byte ranges, ascending and disjoint.
 
-    Files of one path in several repositories, most of them snapshots of one, share their ranges: what a chunker makes
-    of a file is kept by path and content.
+    Files with the same path in several repositories, usually snapshots of one, share their ranges: a chunker's result
+    for a file is cached by path and content.
     """
 
     ranges: Mapping[str, tuple[tuple[int, int], ...]]
@@ -58,11 +58,11 @@ class Passages:
 
     @property
     def size(self) -> int:
-        """All bytes."""
+        """Total bytes."""
         return sum(end - start for held in self.ranges.values() for start, end in held)
 
     def __repr__(self) -> str:
-        """Return a hash: two that hold the same text are the same."""
+        """Return a hash: two with the same text have the same one."""
         written = repr(sorted(self.ranges.items())).encode("utf-8", "surrogateescape")
         return hashlib.sha256(written).hexdigest()[:20]
 
@@ -89,10 +89,10 @@ def divide(
     share: Callable[[Passages], float],
     seed: int,
 ) -> Division | None:
-    """Return who chooses and what the round is measured on; None where there is nothing to divide.
+    """Return which queries choose and what the round is measured on; None if there is nothing to divide.
 
-    ``competing`` says what comes first for each query, best first, ``answers`` what it asks for, and ``share`` which
-    part of all candidates' texts some passages touch. The round asks as many of the choosing queries as it can.
+    ``competing`` gives the top results of each query, best first, ``answers`` its gold, and ``share`` the part of all
+    candidates' texts that some passages touch. The round asks as many of the choosing queries as it can.
     """
     ordered = [query.id for query in evenly(dataset.queries, seed=seed) if answers.get(query.id)]
     most = ordered[: int(CHOOSING_SHARE * len(dataset.queries))]
@@ -110,7 +110,7 @@ def divide(
 
 
 def evenly(queries: Sequence[Query], *, seed: int) -> list[Query]:
-    """Return the queries in an order of which any beginning holds about the same part of each repository and kind."""
+    """Return the queries in an order in which every prefix has about the same share of each repository and kind."""
     groups: dict[tuple[str, str], list[Query]] = {}
     for query in sorted(queries, key=lambda query: _order(query.id, seed)):
         groups.setdefault((query.cluster, query.kind), []).append(query)
@@ -123,13 +123,13 @@ def evenly(queries: Sequence[Query], *, seed: int) -> list[Query]:
 
 
 def by_rank(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
-    """Return what is first in each ranking, then what is second, and so on."""
+    """Return the first of each ranking, then the second of each, and so on."""
     deepest = max(map(len, rankings), default=0)
     return [ranking[rank] for rank in range(deepest) for ranking in rankings if rank < len(ranking)]
 
 
 def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number that fits, all below it fitting too; the lowest in any case."""
+    """Return the largest number that fits, given that all below it fit too; the lowest in any case."""
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)
@@ -151,7 +151,7 @@ def asking(dataset: Dataset, queries: frozenset[str]) -> Dataset:
 
 @dataclass(frozen=True, kw_only=True)
 class PartLoader:
-    """Loads a dataset with some of its queries: how another process comes by what a round is measured on."""
+    """Loads a dataset with some of its queries, so that another process can load the data of a round."""
 
     version: ClassVar[str] = "1"
 

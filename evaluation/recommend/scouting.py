@@ -15,13 +15,13 @@ from ground_truth.spans import annotated_lines, gold_spans
 from ground_truth.types import Dataset
 
 _SIZES = (1500.0, 500.0, 4000.0)
-"""Mean sizes of chunks, in nws: a middling one, a small one and a large one; smaller ones have many texts."""
+"""Mean sizes of chunks, in nws: a medium, a small and a large one; smaller ones have many texts."""
 _DEPTH = 8000
-"""Tokens that are looked at of what comes first for a query."""
+"""Tokens of the top results of a query that are considered."""
 
 
 def scouts(runners: Sequence[Runner]) -> list[Runner]:
-    """Return who searches first: one family at several sizes.
+    """Return the scouts: one family at several sizes.
 
     It is the one that comes nearest to all sizes with few tokens: overlap and headers make scouts expensive.
     """
@@ -33,13 +33,13 @@ def scouts(runners: Sequence[Runner]) -> list[Runner]:
 
 
 def _effort(chosen: Sequence[Runner]) -> float:
-    """Return how far some runners are from the sizes wanted, and how many tokens they have: both as logarithms."""
+    """Return the distance of some runners from the target sizes, and their number of tokens: both as logarithms."""
     tokens = sum(runner.tokens for runner in chosen)
     return sum(map(_distance, chosen, _SIZES)) + float(np.log(tokens))
 
 
 def around(runners: Iterable[Runner], scouts: Sequence[Runner]) -> dict[str, str]:
-    """Return for each candidate the scout of the nearest size."""
+    """Return for each candidate the scout nearest in size."""
     return {runner.candidate.spec: _nearest(scouts, max(runner.mean_nws, 1.0)).candidate.spec for runner in runners}
 
 
@@ -52,7 +52,7 @@ def _distance(runner: Runner, size: float) -> float:
 
 
 def competing(session: Session, cells: Sequence[CellKey]) -> dict[str, list[Passage]]:
-    """Return what comes first for each query, best first, the scouts' findings in turn."""
+    """Return the top results of each query, best first, alternating between scouts."""
     rankings = [_first(session, cell) for cell in cells]
     return {name: by_rank([ranking.get(name, []) for ranking in rankings]) for name in rankings[0]}
 

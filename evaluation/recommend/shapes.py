@@ -1,4 +1,4 @@
-"""What candidates have in common: a level, the family, near sizes; and what each has of its own."""
+"""The covariance structure of candidates: a level, the family, near sizes; and a component of each one's own."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Shape(NamedTuple):
     family: str
     size: float
     around: float
-    """The size of the chunks around the round's passages."""
+    """Size of the chunks around the round's passages."""
 
 
 class Parts(NamedTuple):
-    """Standard deviations of what a value is the sum of."""
+    """Standard deviations of the components of a value."""
 
     level: float
     family: float
@@ -32,10 +32,10 @@ def covariance(shapes: Sequence[Shape], parts: Parts) -> np.ndarray:
 
 
 def kernels(shapes: Sequence[Shape]) -> np.ndarray:
-    """Return [parts × candidates × candidates]: the covariance where one part alone has a standard deviation of 1."""
+    """Return [parts × candidates × candidates]: the covariance if one part alone has a standard deviation of 1."""
     logs = np.log([max(shape.size, 1.0) for shape in shapes])
     near = np.exp(-np.square(logs[:, None] - logs[None, :]) / 2)
     _, family = np.unique([shape.family for shape in shapes], return_inverse=True)
-    # What a family has, it has less in common the further apart the sizes are.
+    # The correlation within a family falls with the distance of the sizes.
     same = (family[:, None] == family[None, :]) * near
     return np.stack([np.ones_like(near), same, near, np.eye(len(shapes))])

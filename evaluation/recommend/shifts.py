@@ -1,4 +1,4 @@
-"""What a round hides: how a mean changes from its passages to all text, learned from those measured on both."""
+"""How a mean changes from a round's passages to all text, estimated from the candidates measured on both."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from evaluation.recommend.shapes import Parts, Shape, covariance
 
 _PARTS = Parts(level=0.02, family=0.03, size=0.01, own=0.014)
 _SLOPE, _SLOPES = -0.05, 0.02
-"""Chunks that are smaller than those around them find less among these than among their like: by so much for every
-factor of e, and how far that may be off. These and the parts are as large as they were on thirteen repositories."""
+"""Chunks smaller than those around them find less among these than among their like: by this much for every factor of
+e, and its uncertainty. These and the parts are as large as observed on thirteen repositories."""
 
 
 class Shifts(NamedTuple):
-    """The shifts to expect, and the covariance of how far off that may be."""
+    """The expected shifts, and the covariance of their errors."""
 
     means: np.ndarray
     errors: np.ndarray
@@ -27,7 +27,7 @@ def expected_shifts(
 ) -> Shifts:
     """Return the shift of every candidate (best linear prediction).
 
-    ``known`` are those of some rows, ``noise`` the variances of what is known, ``width`` the range of a mean.
+    ``known`` are those of some rows, ``noise`` their variances, ``width`` the range of a mean.
     """
     larger = np.log([max(shape.size, 1.0) / max(shape.around, 1.0) for shape in shapes])
     means = width * _SLOPE * larger

@@ -1,4 +1,4 @@
-"""The texts that an index of each candidate holds, and which of them touch some passages."""
+"""The texts in the index of each candidate, and which of them touch some passages."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class IndexTexts(NamedTuple):
     keys: np.ndarray
     """Hashes, or numbers that stand for them."""
     starts: np.ndarray
-    """In bytes, all paths one after the other."""
+    """In bytes, on one axis of all paths."""
     ends: np.ndarray
 
     def within(self, ranges: Sequence[tuple[int, int]]) -> np.ndarray:
-        """Return the keys of the texts that touch some ranges, which are ascending and apart."""
+        """Return the keys of the texts that touch some ranges, which are ascending and disjoint."""
         return self.keys[touching(self.starts, self.ends, ranges)] if ranges else self.keys[:0]
 
 
 def layout(loaded: LoadedDataset) -> dict[str, int]:
-    """Return where each path begins, all one after the other; files of one path begin at one place."""
+    """Return where each path begins on one axis; files with the same path share their place."""
     lengths: dict[str, int] = {}
     for repository in loaded.dataset.repositories:
         for source in repository.files():
@@ -40,7 +40,7 @@ def layout(loaded: LoadedDataset) -> dict[str, int]:
 
 
 def ranges_of(passages: Passages, begins: Mapping[str, int]) -> list[tuple[int, int]]:
-    """Return the passages' ranges, all paths one after the other."""
+    """Return the passages' ranges on one axis of all paths."""
     return sorted(
         (begins[path] + start, begins[path] + end) for path, held in passages.ranges.items() for start, end in held
     )
@@ -55,7 +55,7 @@ def index_texts(loaded: LoadedDataset, table: ChunkTable, begins: Mapping[str, i
 
 
 def numbered(texts: Iterable[IndexTexts]) -> list[IndexTexts]:
-    """Return the same texts with numbers from 0 for keys, equal texts having equal numbers."""
+    """Return the same texts with numbers from 0 as keys, equal texts having equal numbers."""
     found = list(texts)
     if not found:
         return []
@@ -65,5 +65,5 @@ def numbered(texts: Iterable[IndexTexts]) -> list[IndexTexts]:
 
 
 def index_tokens(table: ChunkTable) -> int:
-    """Return the tokens of all texts of a table, headers included."""
+    """Return the tokens of all texts of a table, including headers."""
     return int(table.sizes("tokens").sum() + header_tokens(table.headers).sum())

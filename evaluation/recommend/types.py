@@ -1,4 +1,4 @@
-"""What is asked of a recommendation, and what it ends as."""
+"""The input and output of a recommendation."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Fate = Literal["finalist", "worse", "behind", "over the limit", "same chunks", "
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an index may cost; None is no limit."""
+    """Limits on the cost of an index; None is no limit."""
 
     max_chunks: int | None = None
     max_index_mb: float | None = None
     price: float | None = None
-    """Of a million tokens to embed."""
+    """Price of embedding a million tokens."""
     budget: float | None = None
     """What embedding all of the code once may cost, in the same currency."""
 
     def __post_init__(self) -> None:
-        """Raise where a limit is none that anything could keep, or a budget has no price."""
+        """Raise if a limit cannot be met by anything, or a budget has no price."""
         for name in ("max_chunks", "max_index_mb", "price", "budget"):
             value = getattr(self, name)
             if value is not None and not (isfinite(value) and (value > 0 or (value == 0 and name == "price"))):
@@ -39,15 +39,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a candidate costs on all of the code; None where it does not apply or is not known."""
+    """A candidate's cost on all of the code; None if it does not apply or is unknown."""
 
     chunks: int
     mean_nws: float
     tokens: int
-    """Of all indexed texts, headers included, in cl100k_base."""
+    """Of all indexed texts, including headers, in cl100k_base."""
     index_mb: float | None = None
     embed_minutes: float | None = None
-    """At the speed at which this embedder has embedded on this machine."""
+    """At the speed at which this embedder has worked on this machine."""
     price: float | None = None
     query_p50_ms: float | None = None
     query_p95_ms: float | None = None
@@ -67,23 +67,23 @@ class CandidateRecord:
     texts: int = 0
     """Distinct texts on all of the code."""
     round: int = 0
-    """The last round in which it was measured; 0 where it never was."""
+    """The last round in which it was measured; 0 if none."""
     rounds: tuple[Interval, ...] = ()
     """Its mean in each round, and in the final on the queries that did not choose the finalists."""
     may_be_best: bool = False
     """Whether no other is shown to be better, and it may be better than the recommended one."""
     better_by: float | None = None
-    """What it may be better by than the recommended one (95 %)."""
+    """Its possible advantage over the recommended one (95 %)."""
     behind: float | None = None
-    """By how much its mean was below the rival's when it left."""
+    """How far its mean was below the rival's when it left."""
     rival: str = ""
     uncut: str = ""
-    """How many files it failed on, and which, with the errors."""
+    """The number and names of the files it failed on, with the errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finalist:
-    """One of those that were measured on all text."""
+    """A candidate measured on all text."""
 
     spec: str
     mean: Interval
@@ -92,16 +92,16 @@ class Finalist:
     """On all queries, which decide."""
     may_be_best: bool
     risk: float
-    """What no candidate is better by (95 %)."""
+    """The amount by which no candidate is better (95 %)."""
     final_risk: float
-    """What no finalist is better by (95 %)."""
+    """The amount by which no finalist is better (95 %)."""
     cost: Cost
     same: bool
-    """Whether it scored the same as the recommended one on every query, and is another."""
+    """Whether it scored the same as the recommended one on every query, and is a different one."""
 
 
 class Gain(NamedTuple):
-    """What is gained, with its interval."""
+    """The gain, with its interval."""
 
     mean: float
     low: float
@@ -115,16 +115,16 @@ class Current:
     spec: str
     mean: Interval | None
     change: Comparison | None
-    """The recommended one minus this; None where they are the same, or cut the code alike."""
+    """The recommended one minus this; None if they are the same, or cut the code identically."""
     cost: Cost | None
     failed: str = ""
     """Why it could not be measured."""
     uncut: str = ""
-    """How many files it failed on, and which, with the errors."""
+    """The number and names of the files it failed on, with the errors."""
 
     @property
     def gain(self) -> Gain | None:
-        """What changing to the recommended one gains, above zero where that is the better one."""
+        """The gain of changing to the recommended one, positive if that is the better one."""
         if self.change is None:
             return None
         difference, low, high = self.change.difference, self.change.low, self.change.high
@@ -139,17 +139,17 @@ class RoundFacts(NamedTuple):
     repositories: int
     files: int
     share: float
-    """Of all candidates' texts, those that were searched."""
+    """The share of all candidates' texts that were searched."""
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The answer, what it risks, and how it was found."""
+    """The answer, its risk, and how it was found."""
 
     dataset: str
     measure: str
     embedder: str
-    """Empty where the retriever uses no vectors."""
+    """Empty if the retriever uses no vectors."""
     retriever: str
     seed: int
     margin: float
@@ -158,9 +158,9 @@ class Recommendation:
     leader: str
     """The finalist with the best mean over all queries."""
     may_be_best: tuple[str, ...]
-    """Those that no other is shown to be better than, also those that left the race for want of texts."""
+    """Those that no other is shown to be better than, including those that left the race for having too many texts."""
     risk: float
-    """What no candidate is better by (95 %), however unlike the others the best one is."""
+    """The amount by which no candidate is better (95 %), however unlike the others the best one is."""
     loss: float
     """The same, judged by what families and near sizes have in common: above the margin there is too little data."""
     finalists: tuple[Finalist, ...]
@@ -179,13 +179,14 @@ class Recommendation:
     history: bool
     """Whether every repository has commits that no query was mined from."""
     limited: bool
-    """Whether there may be more queries than the user's limit lets in."""
+    """Whether there may be more queries than the user's limit allows."""
     uncut: str
-    """How many files the recommended one failed on, and which, with the errors: nothing can be found in them."""
+    """The number and names of the files the recommended one failed on, with the errors: nothing can be found in them.
+    """
     repositories: int
     queries: int
     docstring_queries: int
-    """Those whose answer is one definition."""
+    """Queries whose answer is one definition."""
     failed: Mapping[str, str]
     code: Code
 

@@ -1,4 +1,4 @@
-"""A chunker whose chunks are looked at only where a round needs them; around them, chunks that are indexed already."""
+"""A chunker that cuts only where a round needs it; elsewhere it keeps another one's chunks, already indexed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from evaluation.recommend.sampling import Passages
 
 @dataclass(frozen=True, kw_only=True)
 class Within:
-    """Cuts as the chunker inside does where there are passages, and everywhere else as another one does."""
+    """Cuts like the inner chunker where there are passages, and everywhere else like another one."""
 
     inner: Chunker
     around: Chunker
     passages: Passages
     what: str
-    """All that decides the cuts of the two chunkers: their parameters and their code."""
+    """Everything that determines the cuts of the two chunkers: their parameters and their code."""
 
     version: ClassVar[str] = "2"
     lossless: ClassVar[bool] = False
@@ -30,12 +30,12 @@ class Within:
 
     @classmethod
     def of(cls, inner: Chunker, passages: Passages, *, around: Chunker) -> Within:
-        """Return the chunker, kept to the passages, with another one around them."""
+        """Return the chunker, restricted to the passages, with another one around them."""
         inputs = [sorted(plugin_inputs(each).items()) for each in (inner, around)]
         return cls(inner=inner, around=around, passages=passages, what=repr(inputs))
 
     def split(self, source: SourceFile) -> list[Piece]:
-        """Return the pieces that touch a passage, and of the other chunker those that touch none."""
+        """Return the pieces that touch a passage, and those of the other chunker that touch none."""
         ranges = self.passages.ranges.get(source.path)
         around = self.around.split(source)
         if not ranges:
@@ -54,7 +54,7 @@ def _touching(pieces: Sequence[Piece], ranges: Sequence[tuple[int, int]]) -> np.
 
 
 def touching(starts: np.ndarray, ends: np.ndarray, ranges: Sequence[tuple[int, int]]) -> np.ndarray:
-    """Return which spans share a byte with one of the ranges, which are ascending and apart."""
+    """Return which spans share a byte with one of the ranges, which are ascending and disjoint."""
     begin, finish = np.array(ranges, dtype=np.int64).T
     first = np.searchsorted(finish, starts, side="right")
     return np.asarray((first < len(begin)) & (begin[np.minimum(first, len(begin) - 1)] < ends))

@@ -1,4 +1,4 @@
-"""The recommendation in sentences; each claims what its numbers carry."""
+"""The recommendation in sentences; each claims only what its numbers support."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _NOT_RACED: tuple[tuple[Fate, str, str], ...] = (
     ("over the limit", "exceeds a limit", "exceed a limit"),
     ("failed", "failed", "failed"),
 )
-"""Why a candidate did not race, of one and of several."""
+"""Why candidates did not race, in singular and plural."""
 _ALL_POINTS = 100.0
 
 
 def sentences(made: Recommendation) -> list[str]:
-    """Return what is recommended, what that risks, and how it was found, in the order of importance."""
+    """Return the recommendation, its risk, and how it was found, in order of importance."""
     return [
         *_answer(made),
         *_others(made),
@@ -46,7 +46,7 @@ def sentences(made: Recommendation) -> list[str]:
 
 
 def headline(made: Recommendation) -> str:
-    """Return the recommendation in a line."""
+    """Summarise the recommendation in a line."""
     best = made.best
     return f"{made.recommended}: {plural(best.cost.chunks, 'chunk')} of {best.cost.mean_nws:,.0f} nws on average"
 
@@ -67,12 +67,12 @@ def _answer(made: Recommendation) -> Iterator[str]:
 
 
 def _raced(made: Recommendation) -> list[CandidateRecord]:
-    """Return those that the risk is about, and the recommended one."""
+    """Return the candidates that the risk is about, and the recommended one."""
     return [each for each in made.candidates if each.round > 0 and each.fate != "failed"]
 
 
 def _alone(made: Recommendation) -> str:
-    """Say that there was nothing to choose, and why."""
+    """State that there was nothing to choose from, and why."""
     why = joined([words for _, words in _not_raced(made)]) if len(made.candidates) > 1 else ""
     if not why:
         return "It is the only candidate, so that there is nothing to choose."
@@ -80,7 +80,7 @@ def _alone(made: Recommendation) -> str:
 
 
 def _not_raced(made: Recommendation) -> Iterator[tuple[Fate, str]]:
-    """Yield why candidates did not race, with how many."""
+    """Yield the reasons why candidates did not race, with their numbers."""
     fates = Counter(each.fate for each in made.candidates)
     for fate, one, many in _NOT_RACED:
         if fates[fate]:
@@ -88,7 +88,7 @@ def _not_raced(made: Recommendation) -> Iterator[tuple[Fate, str]]:
 
 
 def _saving(made: Recommendation, leader: Finalist) -> str:
-    """Say what the recommended one saves beside the leader: what decides which is cheaper."""
+    """State what the recommended one saves compared with the leader: what decides which is cheaper."""
     here, there = made.best.cost, leader.cost
     fewer_tokens = f"{_fewer(here.tokens, there.tokens)} tokens to index than"
     if made.price is not None and here.tokens != there.tokens:
@@ -99,7 +99,7 @@ def _saving(made: Recommendation, leader: Finalist) -> str:
 
 
 def _risk(made: Recommendation, raced: int) -> str:
-    """Say what no other is better by: of those measured on all text, and of all."""
+    """State the amount by which no other is better: of those measured on all text, and of all."""
     met = len(made.finalists)
     if met == raced or made.risk <= made.best.final_risk:
         return f"On {made.measure}, {_none_better(made, raced - 1, 'other candidate', '', made.risk)}."
@@ -112,7 +112,7 @@ def _risk(made: Recommendation, raced: int) -> str:
 
 
 def _none_better(made: Recommendation, others: int, who: str, which: str, amount: float) -> str:
-    """Say that none of so many is better, or not by more than an amount; or that nothing is known of it."""
+    """State that none of this many is better, or not by more than an amount; or that it is unknown."""
     everyone = f"the {f'{who}{which}' if others == 1 else f'{others:,} {who}s{which}'}"
     if amount * scale(made.measure) >= _ALL_POINTS and is_share(made.measure):
         return f"how much better {everyone} may be is not known"
@@ -125,7 +125,7 @@ def _by(made: Recommendation, amount: float) -> str:
 
 
 def _loss(made: Recommendation) -> str:
-    """Say what is believed where that is less than what is risked at most."""
+    """State the likely loss, if it is less than the largest risk."""
     if made.loss >= made.risk:
         return ""
     none = "it is not" if len(_raced(made)) == 2 else "none is"
@@ -133,7 +133,7 @@ def _loss(made: Recommendation) -> str:
 
 
 def _mean(made: Recommendation) -> str:
-    """Say how good it is, on queries that did not choose it."""
+    """State how good it is, on queries that did not choose it."""
     mean = made.best.mean
     asked = plural(mean.n, "query")
     which = f"{asked} that did not choose the finalists" if len(made.rounds) > 1 else asked
@@ -142,7 +142,7 @@ def _mean(made: Recommendation) -> str:
 
 
 def _others(made: Recommendation) -> Iterator[str]:
-    """Say who may be best too, the cheaper ones with what they would risk."""
+    """State which others may be best, the cheaper ones with their risk."""
     met = [each for each in made.finalists if each.may_be_best and each.spec != made.recommended]
     left = len(made.may_be_best) - len(met) - 1
     if met:
@@ -162,7 +162,7 @@ def _others(made: Recommendation) -> Iterator[str]:
 
 
 def _data(made: Recommendation) -> Iterator[str]:
-    """Say where the data are too few for a risk within the margin, and how to come by more."""
+    """State if the data are too few for a risk within the margin, and how to get more."""
     if made.loss <= made.margin or len(made.finalists) < 2:
         return
     where = plural(made.repositories, "repository")
@@ -216,7 +216,7 @@ def _gain(made: Recommendation, current: Current, gain: Gain, cost: Cost, *, sho
 
 
 def _shape(made: Recommendation) -> Iterator[str]:
-    """Say where the answers have the shape of what is recommended, and which finalist leads of those that do not."""
+    """State if the answers have the shape of the recommended chunks, and which other finalist leads."""
     if not made.docstring_queries or not _cuts_definitions(made.recommended):
         return
     # Finalists are in the order of their means.
@@ -253,13 +253,13 @@ def _was(count: int) -> str:
 
 
 def _left_out(made: Recommendation) -> Iterator[str]:
-    """Say who did not race, or failed, and that the risk is not about them; and who failed on some files."""
+    """State which did not race, or failed, that the risk does not cover them, and which failed on some files."""
     alone = len(_raced(made)) == 1
     for fate, words in _not_raced(made):
         if fate == "failed":
             failed = [each for each in made.candidates if each.fate == "failed"]
             about = "" if alone else ", and the risk is about the others"
-            # The reason of the chunker in use has been said.
+            # The reason of the chunker in use has already been given.
             unsaid = [each for each in failed if not made.current or each.spec != made.current.spec]
             example = f"; {unsaid[0].spec}: {unsaid[0].reason}" if unsaid else f": {failed[0].spec}"
             yield f"{plural(len(failed), 'candidate')} failed{about}{example}."
@@ -275,13 +275,13 @@ def _left_out(made: Recommendation) -> Iterator[str]:
 
 
 def _fewer(here: int, there: int) -> str:
-    """Return how many fewer, or more, there are here than there, in per cent."""
+    """Return how many fewer, or more, there are in one than in the other, in per cent."""
     fewer = 1 - here / there
     return f"{_per_cent(abs(fewer))} {'fewer' if fewer > 0 else 'more'}"
 
 
 def _per_cent(share: float) -> str:
-    """Return a share in whole per cent; what is not quite none or all is not rounded to it."""
+    """Return a share in whole per cent; nearly none and nearly all are not rounded to none and all."""
     shown = f"{100 * share:,.0f}"
     if shown == "0" and share > 0:
         return "less than 1 %"

@@ -1,1 +1,1 @@
-"""Everything a run found, as typed values, and the folder it is written to."""
+"""Everything a run found, as typed values, and the folder they are written to."""

@@ -13,25 +13,25 @@ AXES: tuple[Axis, ...] = ("chunker", "embedder", "retriever")
 
 
 class Alternatives(NamedTuple):
-    """Finished cells that differ in one axis only."""
+    """Finished cells that differ only in one axis."""
 
     axis: Axis
     setting: CellKey
-    """What they agree in; the axis itself is empty."""
+    """The values they share; empty on the axis itself."""
     cells: tuple[CellRecord, ...]
 
     @property
     def names(self) -> list[str]:
-        """What each is called: its spec on the axis."""
+        """The name of each: its spec on the axis."""
         return [getattr(cell.key, self.axis) for cell in self.cells]
 
 
 def alternatives(cells: Iterable[CellRecord], axes: Iterable[Axis] = AXES) -> Iterator[Alternatives]:
     """Yield every group of two or more finished cells that differ in one of the axes, in the order of the cells.
 
-    A span run has no embedder and no retriever to hold equal: it is compared with the chunkers of every setting of its
-    dataset, and with other span runs alone only where there is no such setting. A retriever without vectors is compared
-    with those of every embedder.
+    A span run has no embedder and no retriever to hold constant: it is compared with the chunkers of every setting of
+    its dataset, and only with other span runs if there is no such setting. A retriever without vectors is compared with
+    those of every embedder.
     """
     finished = list(_distinct(cells))
     order = {cell.key: place for place, cell in enumerate(finished)}
@@ -63,7 +63,7 @@ def _add_lexical(groups: dict[CellKey, list[CellRecord]], cells: Iterable[CellRe
 
 
 def _distinct(cells: Iterable[CellRecord]) -> Iterator[CellRecord]:
-    """Yield the finished cells; of those that differ in an embedder that is not used only the first."""
+    """Yield the finished cells, only the first of those that differ in an unused embedder."""
     seen = set()
     for cell in cells:
         same = cell.key if cell.search.uses_vectors else cell.key._replace(embedder="")

@@ -1,4 +1,4 @@
-"""Means with intervals, comparisons and sets that may be best, made from the per-query scores of a results value."""
+"""Means with intervals, comparisons and sets of best alternatives, computed from per-query scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evaluation.statistics import Weight, best_set, compare_pairs, mean_interval
 
 
 def with_statistics(results: Results) -> Results:
-    """Return the results with intervals for every cell, and with what can be said of cells that differ in one axis."""
+    """Return the results with intervals for every cell, and comparisons of cells that differ in one axis."""
     recall(results.own_measures)
     results = replace(results, cells=tuple(_with_intervals(results, cell) for cell in results.cells))
     groups = list(alternatives(results.cells))
@@ -33,12 +33,12 @@ def with_statistics(results: Results) -> Results:
 
 
 def margin_of(measure: Measure, config: ExperimentConfig, mean: float) -> float:
-    """Return the margin in the measure's own unit: points of a share, else that many per cent of the mean."""
+    """Return the margin in the measure's own unit: points for a share, else that percentage of the mean."""
     return config.margin / 100 * (1.0 if measure.unit == "share" else abs(mean))
 
 
 def statistics_options(measure: Measure, config: ExperimentConfig) -> dict[str, Any]:
-    """Return what every procedure is told of a measure and of the experiment."""
+    """Return the options of every procedure for a measure and an experiment."""
     return {
         "weight": config.weight,
         "higher_is_better": measure.direction != "lower",
@@ -62,7 +62,7 @@ def _with_intervals(results: Results, cell: CellRecord) -> CellRecord:
         least, most = measure.range
         measures[name] = MeasureSummary(
             mean=json_number(interval.mean),
-            # With few queries Student's t reaches beyond what the measure can be.
+            # With few queries, Student's t exceeds the range of the measure.
             low=json_number(max(interval.low, least)),
             high=json_number(min(interval.high, most)),
             method=interval.method,
@@ -75,7 +75,7 @@ def _with_intervals(results: Results, cell: CellRecord) -> CellRecord:
 
 
 def _median_summary(measure: Measure, values: np.ndarray) -> MeasureSummary:
-    """Return the median over all queries and the count of those that got there: a mean over them would flatter."""
+    """Return the median over all queries and the number that got there: a mean over those would flatter."""
     reached = int(np.sum(~np.isnan(values)))
     return MeasureSummary(
         mean=None,
@@ -123,7 +123,7 @@ def _scored(config: ExperimentConfig, group: Alternatives) -> Iterator[tuple[str
 
 
 def _compared(config: ExperimentConfig) -> list[str]:
-    """Return the measures that have a mean: of a median's differences only those exist where both got there."""
+    """Return the measures with a mean: for a median, differences exist only for queries where both got there."""
     return [name for name in config.measures if parse_measure(name).centre != "median"]
 
 

@@ -1,4 +1,4 @@
-"""`results.json`: the one place where results become plain JSON values, and plain JSON values become results."""
+"""`results.json`: the only place where results are converted to and from plain JSON values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ _DETAILS = {
     "queriesWithRelevant": "queries_with_relevant",
     "exactMatches": "exact_matches",
 }
-"""What decided relevance, as the details of a metric and `chunkbench qrels` spell it; `chunks` has the same facts."""
+"""How relevance was determined, as spelled in a metric's details and by `chunkbench qrels`; `chunks` has the same
+facts."""
 
 
 def to_json(results: Results) -> dict[str, Any]:
@@ -63,7 +64,7 @@ def to_json(results: Results) -> dict[str, Any]:
 
 
 def config_json(config: ExperimentConfig, shard: str | None = None) -> dict[str, Any]:
-    """Return the experiment as results name it."""
+    """Return the experiment as it is named in results."""
     return {**config.model_dump(mode="json"), "shard": shard}
 
 
@@ -74,7 +75,7 @@ def environment_json(environment: Environment) -> dict[str, Any]:
 
 
 def read_config(found: Mapping[str, Any]) -> ExperimentConfig:
-    """Read a config; keys of other versions are left out, since nothing here asks for them."""
+    """Read a config; keys of other versions are dropped, since nothing here needs them."""
     return ExperimentConfig.model_validate({k: v for k, v in found.items() if k in ExperimentConfig.model_fields})
 
 
@@ -90,7 +91,7 @@ def comparison_row(record: ComparisonRecord) -> dict[str, Any]:
 
 
 def best_row(record: BestRecord) -> dict[str, Any]:
-    """Return who may be best as one row."""
+    """Return the set that may be best as one row."""
     return _where(record) | record.found.row()
 
 
@@ -118,7 +119,7 @@ def _overall(found: Overall) -> dict[str, Any]:
 
 
 def json_number(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return the value, or None for a number that is undefined: JSON has no NaN."""
+    """Return the value, or None for an undefined number: JSON has no NaN."""
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
@@ -139,7 +140,7 @@ def _cell(cell: CellRecord) -> dict[str, Any]:
 
 
 def _chunks(cell: CellRecord) -> dict[str, Any]:
-    """Return what stands beside the scores, as one flat object."""
+    """Return the facts beside the scores, as one flat object."""
     truncated = cell.search.truncated
     return {
         **_plain(cell.chunks),
@@ -156,7 +157,7 @@ def _plain(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any of our dataclass
 
 
 def from_json(found: Mapping[str, Any], *, source: str) -> Results:
-    """Return the results that `to_json` wrote, without the tables beside it; ``source`` is named in errors."""
+    """Return the results written by `to_json`, without the tables beside it; ``source`` is named in errors."""
     try:
         own = tuple(_read(MeasureFacts, row) for row in found.get("own_measures", ()))
         recall(own)
@@ -191,7 +192,7 @@ def _read_cell(row: Mapping[str, Any]) -> CellRecord:
         judgements=_read(JudgementFacts, chunks),
         measures={str(name): _read(MeasureSummary, each) for name, each in row["measures"].items()},
         seconds=TypeAdapter(dict[str, float]).validate_python(row["seconds"]),
-        cost=_read(CostFacts, row.get("cost", {})),  # runs before there were costs have none
+        cost=_read(CostFacts, row.get("cost", {})),  # runs from before costs were recorded have none
         offsets=tuple(
             OffsetSpread(str(name), tuple(map(float, means))) for name, means in row.get("offsets", {}).items()
         ),
@@ -213,7 +214,7 @@ def _best_set(row: Mapping[str, Any]) -> BestSet:
 
 
 def _read_where(row: Mapping[str, Any]) -> dict[str, str]:
-    # Version 1 compared chunkers only, and did not say so.
+    # Version 1 compared only chunkers, without saying so.
     return {name: str(row.get(name, {"axis": "chunker", "chunker": ""}.get(name, ""))) for name in _WHERE}
 
 
@@ -277,7 +278,7 @@ def results_schema() -> dict[str, Any]:
         inner = made.pop("$defs", {})
         definitions |= {name: _nullable(each) if name == "Standing" else each for name, each in inner.items()}
         definitions[part.__name__] = _nullable(made) if part in (Comparison, BestSet) else made
-    # What has a default is written all the same.
+    # Values with a default are written all the same.
     definitions = {name: {**each, **_required(each)} for name, each in definitions.items()}
     text, number, nothing = {"type": "string"}, {"type": "number"}, {"type": "object", "maxProperties": 0}
     chunks = {
@@ -340,7 +341,7 @@ def _required(schema: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with null allowed wherever a plain number is: an undefined number is null."""
+    """Return the schema with null allowed for every plain number: an undefined number is null."""
     properties = {
         name: {**each, "type": ["number", "null"]} if each.get("type") == "number" else each
         for name, each in schema["properties"].items()

@@ -1,4 +1,4 @@
-"""A results folder: written whole or not at all, read back as `Results`."""
+"""A results folder: written atomically, read back as `Results`."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _CELL = CellKey._fields
 _HIT = ("rank", "chunk_id", "score", "path", "start_line", "end_line", "tokens")
 _DRAFT = ".draft-"
 _BY = "(--out, or save() in Python)"
-"""How a folder is named, for whoever reads an error."""
+"""How the user specified the folder, for error messages."""
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _TABLES = ("queries", "scores", "curves", "hits", "texts")
 _LATER = ("files", "cuts")
-"""Tables that folders of earlier versions do not have."""
+"""Tables missing from folders of earlier versions."""
 Block = dict[str, Any]
 """Columns of equal length."""
 
 
 def check_output(folder: Path, *, config: ExperimentConfig, shard: str | None = None) -> None:
-    """Raise unless the folder can and may be written: absent, empty, or holding the same experiment."""
+    """Raise unless the folder can and may be written: absent, empty, or with the same experiment."""
     _check_place(folder)
     if not folder.exists():
         return
@@ -62,7 +62,7 @@ def check_output(folder: Path, *, config: ExperimentConfig, shard: str | None = 
 
 
 def _check_place(folder: Path) -> None:
-    """Raise unless the folder is there, or can be made, and takes files: better now than after hours of work."""
+    """Raise unless the folder exists or can be created, and is writable: better now than after hours of work."""
     if not is_writable(str(folder)):
         raise UsageError(f"{str(folder)!r} is not UTF-8: name another folder {_BY}")
     try:
@@ -77,21 +77,21 @@ def _check_place(folder: Path) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    """Return whether a run that was killed while it wrote its results may have left this."""
+    """Return whether a run that was killed while writing its results may have left this."""
     return name.startswith(_DRAFT) or name in {"runs", "qrels", *(f"{table}.parquet" for table in (*_TABLES, *_LATER))}
 
 
 def write_results(results: Results, folder: Path) -> None:
-    """Write the folder; a reader sees the old files or all of the new ones' `results.json`, which is written last."""
+    """Write the folder; `results.json` is written last, so that readers see the old results or all of the new."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with held(folder):
-            # Whoever else writes here waits for its turn, so these are nobody's.
+            # Any other writer waits for its turn, so these are left over.
             for abandoned in folder.glob(f"{_DRAFT}*"):
                 shutil.rmtree(abandoned, ignore_errors=True)
             _write_whole(results, folder)
     except OSError as error:
-        # pyarrow's errors have no number.
+        # pyarrow's errors have no errno.
         space = "free some space, or " if error.errno is None or error.errno in _FULL else ""
         raise UsageError(
             f"{folder}: the results cannot be written ({error.strerror or error}). What was computed is in the cache: "
@@ -120,13 +120,13 @@ def _write_whole(results: Results, folder: Path) -> None:
 
 
 def read_results(folder: Path, *, rankings: bool = False) -> Results:
-    """Return what `write_results` wrote; the runs and qrels, which no report needs, only when asked for."""
+    """Return the results written by `write_results`; runs and qrels, which no report needs, only if requested."""
     import pyarrow as pa
 
     try:
         return _read(folder, rankings=rankings)
     except (OSError, pa.ArrowException, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        # A table of another make, a row that names a query that is not there: what is in the folder was edited.
+        # A table with another layout, or a row for an unknown query: the folder was edited.
         why = one_line(f"{type(error).__name__}: {error}", limit=200)
         raise UsageError(f"{folder} is not complete ({why}): run the comparison again") from None
 
@@ -251,7 +251,7 @@ def _write_tables(results: Results, folder: Path) -> None:
 
 
 def _valid(text: str) -> str:
-    """Return text that UTF-8 can hold: bytes that were not UTF-8 are shown as replacement characters."""
+    """Return text that UTF-8 can encode: invalid bytes are shown as replacement characters."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -329,7 +329,7 @@ def _text_blocks(results: Results) -> Iterator[Block]:
 
 
 def _orders(queries: tuple[QueryRecord, ...]) -> dict[str, dict[str, int]]:
-    """Return, for each dataset, the place of each query in the score arrays."""
+    """Return, for each dataset, the index of each query in the score arrays."""
     orders: dict[str, dict[str, int]] = {}
     for query in queries:
         order = orders.setdefault(query.dataset, {})
@@ -372,7 +372,7 @@ def _curve_array(
 
 def _hit_records(rows: dict[str, list[Any]] | None) -> dict[str, tuple[HitRecord, ...]]:
     hits: dict[str, list[HitRecord]] = {}
-    # Folders of earlier versions do not say what a result costs.
+    # Folders of earlier versions have no costs.
     names = [name for name in _HIT if rows and name in rows]
     for query, *fields in zip(rows["query_id"], *(rows[name] for name in names), strict=True) if rows else ():
         hits.setdefault(query, []).append(HitRecord(*fields))

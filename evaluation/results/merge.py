@@ -1,4 +1,4 @@
-"""Several runs of parts of one experiment, as one."""
+"""Merges runs of parts of one experiment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AXES = ("datasets", "chunkers", "embedders", "retrievers")
 
 
 def merge_results(parts: Iterable[Results]) -> Results:
-    """Return the cells of several runs as one; the same cell twice must have the same scores."""
+    """Return the cells of several runs as one; a duplicate cell must have the same scores."""
     parts = list(parts)
     first = parts[0]
     for part in parts:
@@ -70,7 +70,7 @@ def merge_results(parts: Iterable[Results]) -> Results:
 
 
 def _axes(cells: Iterable[CellKey], configs: Sequence[ExperimentConfig]) -> dict[str, tuple[str, ...]]:
-    """Return what the cells are made of, in the order in which the experiments, one after the other, name it."""
+    """Return the values of the cells' axes, in the order in which the experiments name them."""
     found = {}
     cells = list(cells)
     for place, axis in enumerate(_AXES):
@@ -83,7 +83,7 @@ def _axes(cells: Iterable[CellKey], configs: Sequence[ExperimentConfig]) -> dict
 
 
 def _place(cell: CellKey, axes: Mapping[str, Sequence[str]]) -> list[int]:
-    """Return where one run of all of it would have had the cell."""
+    """Return the position that the cell would have in a single run of everything."""
     known = [list(axes.get(axis, ())) for axis in _AXES]
     # Span runs come last, in their own order.
     return [each.index(spec) if spec in each else len(each) for each, spec in zip(known, cell, strict=True)]

@@ -1,4 +1,4 @@
-"""All settings of a run together: where the order of the chunkers agrees, and on what it depends."""
+"""All settings of a run together: where the order of the chunkers agrees, and what it depends on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evaluation.types import CellKey
 
 
 def overall(results: Results) -> Overall | None:
-    """Return the statement over all settings, or None where there is only one or too few chunkers are in all."""
+    """Return the statement over all settings, or None if there is only one or too few chunkers are in all."""
     measure = parse_measure(results.config.headline)
     groups = [group for group in alternatives(results.cells, ["chunker"]) if _scored(group, measure.name)]
     shared = [name for name in (groups[0].names if groups else ()) if all(name in group.names for group in groups)]
@@ -55,7 +55,7 @@ def overall(results: Results) -> Overall | None:
 
 
 def _setting(group: Alternatives) -> CellKey:
-    """Return what the cells agree in; an embedder that is not used is not named."""
+    """Return what the cells share; an unused embedder is not named."""
     used = any(cell.search.uses_vectors for cell in group.cells)
     return group.setting if used else group.setting._replace(embedder="")
 
@@ -72,12 +72,12 @@ def _scores(group: Alternatives, names: Sequence[str], measure: str) -> np.ndarr
 def _interaction(
     results: Results, groups: Sequence[Alternatives], names: Sequence[str], measure: str, options: dict[str, Any]
 ) -> Interaction | None:
-    """Return the pair of chunkers and settings whose change in difference is the most surely not nothing."""
+    """Return the pair of chunkers and settings whose change in difference is most certainly not zero."""
     candidates: list[Interaction] = []
     pairs = list(combinations(range(len(names)), 2))
     low, high = parse_measure(measure).range
     sizes = Counter(group.setting.dataset for group in groups)
-    # One change is picked from those of all datasets.
+    # One change is selected from those of all datasets.
     changes_of_all = len(pairs) * sum(count * (count - 1) // 2 for count in sizes.values())
     for dataset in dict.fromkeys(group.setting.dataset for group in groups):
         same = [group for group in groups if group.setting.dataset == dataset]

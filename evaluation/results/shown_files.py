@@ -49,7 +49,7 @@ def cut_blocks(results: Results) -> Iterator[dict[str, Any]]:
 
 
 def shown_files(table: pa.Table) -> dict[FilePlace, ShownFile]:
-    """Return what `file_blocks` wrote."""
+    """Read what `file_blocks` wrote."""
     return {
         FilePlace(*(row[name] for name in FilePlace._fields)): ShownFile(
             row["text"], tuple(HiddenPart(**part) for part in row["hidden"])
@@ -59,7 +59,7 @@ def shown_files(table: pa.Table) -> dict[FilePlace, ShownFile]:
 
 
 def shown_cuts(table: pa.Table) -> dict[tuple[str, FilePlace], tuple[Lines, ...]]:
-    """Return what `cut_blocks` wrote."""
+    """Read what `cut_blocks` wrote."""
     return {
         (row["chunker"], FilePlace(*(row[name] for name in FilePlace._fields))): tuple(
             map(Lines, row["first_lines"], row["last_lines"])

@@ -1,4 +1,4 @@
-"""Everything a run found: frozen values, with per-query scores first and means made from them."""
+"""Everything a run found: frozen values, with per-query scores first and means computed from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluation.statistics import BestSet, Comparison
 from evaluation.types import CellKey
 
 _LONGEST_NAME = 200
-"""Characters; file systems take 255 bytes, an ending included."""
+"""Characters; file systems allow 255 bytes, including an extension."""
 
 
 class GoldLines(NamedTuple):
@@ -30,7 +30,7 @@ class GoldLines(NamedTuple):
 
 
 class HiddenPart(NamedTuple):
-    """Half-open characters of a chunk's text that no index shows."""
+    """Half-open characters of a chunk's text that are hidden from every index."""
 
     start: int
     end: int
@@ -45,11 +45,11 @@ class FilePlace(NamedTuple):
 
 
 class ShownFile(NamedTuple):
-    """A whole file, for reading."""
+    """A whole file, for display."""
 
     text: str
     hidden: tuple[HiddenPart, ...] = ()
-    """What of it no index shows."""
+    """Its parts hidden from every index."""
 
 
 class Lines(NamedTuple):
@@ -61,7 +61,7 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """A query as the report shows it."""
+    """A query as shown in the report."""
 
     dataset: str
     id: str
@@ -71,7 +71,7 @@ class QueryRecord:
     language: str | None
     gold: tuple[GoldLines, ...]
     kind: str = ""
-    """How the query was made: docstrings, comments, commits, or what the dataset says."""
+    """How the query was made: docstrings, comments, commits, or the dataset's own kind."""
     category: str = ""
 
 
@@ -86,12 +86,12 @@ class HitRecord:
     start_line: int
     end_line: int
     tokens: int | None = None
-    """Tokens of its text that the index shows; None where it is not known."""
+    """Tokens of its visible text; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureSummary:
-    """One measure over all queries of a cell; None where the data cannot give the number."""
+    """One measure over all queries of a cell; None if the data cannot give the number."""
 
     mean: float | None
     low: float | None
@@ -101,9 +101,9 @@ class MeasureSummary:
     undefined: int
     caveat: str
     median: float | None = None
-    """In place of the mean, where a query without a value never reached what is measured; None if half never did."""
+    """Replaces the mean where a query without a value never reached the target; None if half never did."""
     other_mean: float | None = None
-    """The mean under the other weight: each query counting once where each repository does, and the reverse."""
+    """The mean under the other weight: each query counting once if the main one counts repositories, and vice versa."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class OffsetSpread:
 
 @dataclass(frozen=True)
 class CellRecord:
-    """What became of one cell."""
+    """The outcome of one cell."""
 
     key: CellKey
     status: Literal["ok", "failed"]
@@ -127,22 +127,22 @@ class CellRecord:
     cost: CostFacts = field(default_factory=CostFacts)
     measures: Mapping[str, MeasureSummary] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """Stage → seconds it took when it was made."""
+    """Stage → seconds it took when it was computed."""
     offsets: tuple[OffsetSpread, ...] = ()
-    """How much the offset of the first cut matters; empty where there is one."""
+    """How much the offset of the first cut matters; empty if there is only one."""
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)
     """measure → one value per query of the cell's dataset, in the order of `Results.queries`; NaN is undefined."""
     curve: np.ndarray | None = None
     """Recall of gold text: queries × budgets."""
     hits: Mapping[str, tuple[HitRecord, ...]] = field(default_factory=dict)
-    """query id → the best results, for reading."""
+    """query id → the best results, for display."""
     run: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """query id → chunk ids, best first."""
     qrels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def slug(self) -> str:
-        """A file name for the cell; a hash joins it where a short name would be cut or shared with another cell."""
+        """A file name for the cell, with a hash if a short name would be truncated or shared with another cell."""
         written = "__".join(self.key)
         name = re.sub(r"[^A-Za-z0-9._=-]+", "_", written)
         if len(name) <= _LONGEST_NAME and re.fullmatch(r"[A-Za-z0-9._=:,/-]+", written):
@@ -178,7 +178,7 @@ class BestRecord:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the numbers were made with."""
+    """The environment in which the numbers were computed."""
 
     python: str
     platform: str
@@ -189,10 +189,10 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class SettingBest:
-    """Who may be best in one setting, corrected for the number of settings."""
+    """Which chunkers may be best in one setting, corrected for the number of settings."""
 
     setting: CellKey
-    """The chunker is empty."""
+    """With an empty chunker."""
     found: BestSet
 
 
@@ -208,7 +208,7 @@ class Interaction:
     """Mean of a minus b there."""
     in_second: float
     change: Comparison
-    """In the first setting minus in the second, corrected for all pairs of settings of the same dataset."""
+    """The first setting minus the second, corrected for all pairs of settings of the same dataset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,19 +217,19 @@ class Overall:
 
     measure: str
     chunkers: tuple[str, ...]
-    """Those that were scored in every setting."""
+    """Those scored in every setting."""
     settings: tuple[SettingBest, ...]
     may_be_best: tuple[str, ...]
     """Those that may be best in every setting."""
     excluded: tuple[str, ...]
-    """Those that are shown not to be best in any setting."""
+    """Those shown not to be best in any setting."""
     interaction: Interaction | None = None
-    """The largest change of a difference between two settings; None where no two share a dataset."""
+    """The largest change of a difference between two settings; None if no two share a dataset."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """An experiment's outcome: means and comparisons are made from the per-query scores that it carries."""
+    """An experiment's outcome: means and comparisons are computed from its per-query scores."""
 
     config: ExperimentConfig
     environment: Environment
@@ -238,29 +238,29 @@ class Results:
     comparisons: tuple[ComparisonRecord, ...] = ()
     best: tuple[BestRecord, ...] = ()
     overall: Overall | None = None
-    """One statement over all settings; None where there is only one."""
+    """One statement over all settings; None if there is only one."""
     queries: tuple[QueryRecord, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     """chunk id → text, for the chunks that `hits` name."""
     hidden: Mapping[tuple[str, str], tuple[HiddenPart, ...]] = field(default_factory=dict)
-    """(dataset, chunk id) → what the index did not show of it; datasets may hide different parts."""
+    """(dataset, chunk id) → its hidden parts; datasets may hide different parts."""
     files: Mapping[FilePlace, ShownFile] = field(default_factory=dict)
     """Whole files that hold an answer or one of the best results, as far as there is room."""
     cuts: Mapping[tuple[str, FilePlace], tuple[Lines, ...]] = field(default_factory=dict)
-    """(chunker, file) → every chunk that it made of one of `files`."""
+    """(chunker, file) → all its chunks of one of `files`."""
     budget_unit: str = "tokens"
     own_measures: tuple[MeasureFacts, ...] = ()
-    """What measures that are not registered declare."""
+    """The declarations of unregistered measures."""
     shard: str | None = None
-    """Which part of the experiment this is, as I/N; None for all of it."""
+    """The part of the experiment, as I/N; None for all of it."""
     matched_size: str = ""
-    """The mean size that the chunkers were matched to, in words; empty where sizes are as given."""
+    """The mean size that the chunkers were matched to, in words; empty if sizes are as given."""
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Chunkers that could not be matched, with the reason."""
 
     @property
     def budgets(self) -> tuple[int, ...]:
-        """The points of every cell's curve."""
+        """The budgets of every cell's curve."""
         return self.config.budgets
 
     def clusters_of(self, dataset: str) -> list[str]:

@@ -1,1 +1,1 @@
-"""Span runs: what any code search returned, as ranked places in files."""
+"""Span runs: the results of any code search, as ranked places in files."""

@@ -1,4 +1,4 @@
-"""Span runs as files: JSON Lines, read one row at a time, with every problem named by file and row."""
+"""Reads span runs: JSON Lines, one row at a time, with every problem named by file and row."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ENOUGH_PROBLEMS = 1_000
 
 
 class NumberedRow(NamedTuple):
-    """A valid row and where it stands."""
+    """A valid row and its number."""
 
     number: int
     value: SpanRow
 
 
 class RowProblems(Problems):
-    """What is wrong with a span run; reading stops once there is more than anyone would read."""
+    """The problems of a span run; reading stops once there are more than anyone would read."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -39,7 +39,7 @@ class RowProblems(Problems):
         """Trajectories in which nothing was read."""
 
     def add(self, number: int, what: str, remedy: str) -> None:
-        """Note one problem of a row."""
+        """Record one problem of a row."""
         super().add(number, what, remedy)
         self.count += 1
         if self.count >= _ENOUGH_PROBLEMS:
@@ -47,7 +47,7 @@ class RowProblems(Problems):
 
 
 def read_rows(path: Path, problems: RowProblems) -> Iterator[NumberedRow]:
-    """Yield the rows; each view of a trajectory is a row with its place as rank."""
+    """Yield the rows; each view of a trajectory is a row with its index as rank."""
     try:
         with open_input(path) as file:
             number = 0

@@ -1,4 +1,4 @@
-"""One row of a span run: a ranked place in a file, as other tools write it."""
+"""One row of a span run: a ranked place in a file, as written by other tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Byte = Annotated[int, Field(ge=0, strict=True)]
 
 
 class PlaceRow(BaseModel):
-    """A place in a file: lines, 1-based and inclusive, or bytes, half-open; what a tool answers is a list of these."""
+    """A place in a file: lines, 1-based and inclusive, or bytes, half-open; a tool answers with a list of these."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="chunkbench place")
 
@@ -47,7 +47,7 @@ class SpanRow(PlaceRow):
 
 
 class TrajectoryRow(BaseModel):
-    """What an agent opened while it looked for an answer: views in the order in which they were read."""
+    """The files and lines an agent opened while looking for an answer: views in reading order."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="chunkbench trajectory")
 
@@ -73,7 +73,7 @@ REMEDIES = {
 
 
 def explain(detail: dict[str, Any], known: type[BaseModel]) -> tuple[str, str]:
-    """Return what is wrong with a field, as pydantic found it, and the remedy."""
+    """Return what is wrong with a field, from pydantic's error, and the remedy."""
     name = ".".join(map(str, detail["loc"]))
     last = str(detail["loc"][-1]) if detail["loc"] else ""
     value = repr(detail["input"])

@@ -1,1 +1,1 @@
-"""Code search tools that are asked every query: the user's own commands and functions, and ready ones."""
+"""Code search tools that are given every query: the user's own commands and functions, and built-in ones."""

@@ -1,4 +1,4 @@
-"""What a tool answers, as places: objects, or lists of file, first line and last line."""
+"""Parses a tool's answers as places: objects, or lists of file, first line and last line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHAPE = 'write one line: {"places": [{"file": "a.py", "start_line": 1, "end_lin
 
 
 def read_answer(line: bytes, query_id: str) -> Sequence[Any]:
-    """Return the places of one line of output, as they were written; raise where it is no answer."""
+    """Return the places of one line of output, as written; raise if it is not an answer."""
     try:
         answer = parse_json(line)
     except ValueError:
@@ -33,7 +33,7 @@ def read_answer(line: bytes, query_id: str) -> Sequence[Any]:
 
 
 def read_place(value: object, *, rank: int) -> PlaceRow:
-    """Return one place; raise, naming its rank, where it is none. Keys that mean nothing here are left alone."""
+    """Return one place; raise, naming its rank, if it is not one. Unknown keys are ignored."""
     if isinstance(value, PlaceRow):
         return value
     try:
@@ -44,7 +44,7 @@ def read_place(value: object, *, rank: int) -> PlaceRow:
 
 
 def check_order(value: object, higher: float, *, rank: int) -> float:
-    """Return a place's score, where it has one; raise where the place before it has a lower one."""
+    """Return a place's score, if it has one; raise if the previous place has a lower one."""
     score = value.get("score") if isinstance(value, Mapping) else getattr(value, "score", None)
     if not isinstance(score, (int, float)):
         return higher

@@ -1,4 +1,4 @@
-"""What a tool is: something that is opened in a folder of files and then answers queries, one after the other."""
+"""The interface of a tool: it is opened in a folder of files and then answers queries, one at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ToolError(Exception):
 
 
 class Question(NamedTuple):
-    """One query, as a tool is asked it."""
+    """One query, as passed to a tool."""
 
     query_id: str
     query: str
@@ -26,19 +26,19 @@ class Tool(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in tables."""
+        """Its name in tables."""
 
     def open(self, folder: Path) -> AbstractContextManager[Callable[[Question], Sequence[Any]]]:
-        """Start it in a folder that holds the files to search; inside, it is asked query after query."""
+        """Start it in a folder with the files to search; inside the block it answers one query after another."""
 
 
 @dataclass(frozen=True)
 class FunctionTool:
-    """A Python function that is called with the folder and the question, and returns places."""
+    """A Python function from the folder and the question to places."""
 
     name: str
     function: Callable[[Path, Question], Sequence[Any]]
 
     def open(self, folder: Path) -> AbstractContextManager[Callable[[Question], Sequence[Any]]]:
-        """Return the function, asked in this folder."""
+        """Return the function, bound to this folder."""
         return nullcontext(lambda question: self.function(folder, question))

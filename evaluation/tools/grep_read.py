@@ -1,4 +1,4 @@
-"""`grep-read`: what an agent without an index does. It searches for words, reads the list, and opens the best files."""
+"""`grep-read`: what an agent without an index does: search for words, read the list, and open the best files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.tools.asking import FunctionTool, Question
 from evaluation.tools.query_words import query_words
 
 _MOST_FILES = 20
-"""Files that are listed and opened."""
+"""Files listed and opened."""
 
 
 def make_grep_read() -> FunctionTool:
@@ -32,6 +32,6 @@ def _grep_read(folder: Path, question: Question) -> list[dict[str, Any]]:
     best = sorted(counts, key=lambda name: (-counts[name][0], -counts[name][1], name))[:_MOST_FILES]
     places: list[dict[str, Any]] = [{"file": name, "start_line": 1, "end_line": counts[name][2]} for name in best]
     if places:
-        # What `grep -c` prints is read before any file is.
+        # The output of `grep -c` is read before any file is.
         places[0]["header"] = "\n".join(f"{name}:{counts[name][1]}" for name in best)
     return places

@@ -1,4 +1,4 @@
-"""A tool as a command: started once in a folder, it reads a query per line and answers a line of places."""
+"""A tool as a command: started once in a folder, it reads one query per line and answers each with a line of places."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evaluation.tools.asking import Question, ToolError
 LONGEST_ANSWER = 64_000_000
 """Bytes of one line."""
 _FIRST = 10
-"""The first answer may take this many times as long as the others: a tool may build its index before it."""
+"""The first answer may take this many times as long as the others: a tool may build its index first."""
 _COMPLAINT = 2_000
 _PART = 1 << 16
 _GRACE = 2.0
@@ -47,20 +47,20 @@ class CommandTool:
 
     @property
     def words(self) -> list[str]:
-        """The command's words; those that name a file here name it from the tool's own folder too."""
+        """The command's words, with files of the current folder made absolute: the tool runs in its own folder."""
         first, *rest = shlex.split(self.command)
         program = str(Path(first).absolute()) if "/" in first else first
         return [program, *(str(Path(word).absolute()) if Path(word).is_file() else word for word in rest)]
 
     def _environment(self) -> dict[str, str]:
-        """Return the user's environment; Python that is told a module's name or text looks for none in the folder."""
-        # There it would import the corpus. A script that is a file has its own folder on the path, and keeps it.
+        """Return the user's environment; Python started with -m or -c imports nothing from the folder."""
+        # Otherwise it would import the corpus. A script file has its own folder on the path, and keeps it.
         named = {"-m", "-c"} & set(shlex.split(self.command))
         return {**os.environ, **({"PYTHONSAFEPATH": "1"} if named else {})}
 
     @contextlib.contextmanager
     def open(self, folder: Path) -> Iterator[Callable[[Question], Sequence[Any]]]:
-        """Start the program in the folder and end it afterwards, with all that it has started."""
+        """Start the program in the folder and end it afterwards, with everything that it has started."""
         try:
             process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
                 self.words,
@@ -83,7 +83,7 @@ class CommandTool:
 
 
 class _Conversation:
-    """Lines to and from a running program; nothing here waits longer than the time allowed."""
+    """Line-based communication with a running program; nothing here waits longer than the time allowed."""
 
     def __init__(self, process: subprocess.Popen[bytes], timeout: float) -> None:
         self._process, self._timeout = process, timeout
@@ -95,7 +95,7 @@ class _Conversation:
             os.set_blocking(stream.fileno(), False)
 
     def ask(self, question: Question) -> Sequence[Any]:
-        """Return the places of one answer; raise where the program is silent for too long, ends, or says nonsense."""
+        """Return the places of one answer; raise if the program times out, exits, or writes invalid output."""
         self._asked += 1
         if self._output:
             raise self._unasked()
@@ -145,9 +145,9 @@ class _Conversation:
                         self._complaint = (self._complaint + (part or b""))[-_COMPLAINT:]
 
     def finish(self) -> None:
-        """Close the program's input; raise where it has written more than one line per question.
+        """Close the program's input; raise if it has written more than one line per question.
 
-        A line too many, whenever it came, has shifted the answers: one of them is left at the end.
+        An extra line, whenever it came, has shifted the answers: one of them is left at the end.
         """
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None  # noqa: S101, PT018 - both are pipes
@@ -193,12 +193,12 @@ class _Conversation:
         return ToolError(f"query {question.query_id!r} (number {self._asked}): it {how}{last}")
 
     def end(self) -> None:
-        """Close the program's input, wait a moment, and end it and what it started."""
+        """Close the program's input, wait briefly, and end it and everything it started."""
         process = self._process
         with contextlib.suppress(OSError):
             if process.stdin is not None:
                 process.stdin.close()
-        # The group outlives its first process where that left children behind.
+        # The group outlives its first process if that left children behind.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGTERM)
         try:

@@ -1,4 +1,4 @@
-"""Tools by name: the ready ones, and the user's commands."""
+"""Tools by name: the built-in ones, and the user's commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAME = re.compile(r"[^=\s]+\Z")
 
 
 def make_tool(text: str, *, timeout: float) -> Tool:
-    """Return a ready tool, or the command of NAME=COMMAND."""
+    """Return a built-in tool, or the command of NAME=COMMAND."""
     name, mark, command = text.partition("=")
     if not mark:
         if text == "ripgrep":

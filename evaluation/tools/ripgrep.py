@@ -1,4 +1,4 @@
-"""`ripgrep`: what people do without an index. The query's words, files by matches, windows around the hits."""
+"""`ripgrep`: what people do without an index: the query's words, files by matches, windows around the hits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AROUND = 10
 """Lines shown above and below a hit."""
 _MOST_FILES = 50
 _MOST_HITS = 1_000
-"""Matching lines of one file that are looked at."""
+"""Limit on the matching lines read from one file."""
 
 
 class _Hit(NamedTuple):
@@ -34,7 +34,7 @@ class _Window(NamedTuple):
 
 
 def make_ripgrep(timeout: float) -> FunctionTool:
-    """Return the tool; raise where the program is not installed."""
+    """Return the tool; raise if the program is not installed."""
     program = find_program("rg")
     if program is None:
         raise MissingProgramError("rg", remedy="apt install ripgrep, or brew install ripgrep")
@@ -50,7 +50,7 @@ class _Ripgrep:
         """Return windows around the hits: the file with the most distinct words first, then with the most hits."""
         words = query_words(question.query)
         hits = self._hits(folder, words, question) if words else {}
-        # The same order on every machine: nothing depends on what rg finds first.
+        # The same order on every machine, independent of what rg finds first.
         best = sorted(hits, key=lambda path: (-len(_all_words(hits[path])), -len(hits[path]), path))[:_MOST_FILES]
         return [
             {"file": path, "start_line": window.first, "end_line": window.last}
@@ -84,7 +84,7 @@ def _matches(output: bytes, words: list[str]) -> Iterator[tuple[str, _Hit]]:
         data = event["data"]
         if event["type"] == "match" and "text" in data["path"]:
             matched = {part["match"].get("text", "").lower() for part in data["submatches"]}
-            # rg marks the first pattern that fits: of "parse" and "parser", the line may hold both.
+            # rg reports the first pattern that matches: for "parse" and "parser", the line may contain both.
             text = data["lines"].get("text", "").lower()
             here = frozenset(word for word in words if word in matched or word in text)
             yield data["path"]["text"].removeprefix("./"), _Hit(int(data["line_number"]), here)
@@ -95,7 +95,7 @@ def _all_words(hits: list[_Hit]) -> frozenset[str]:
 
 
 def _windows(hits: list[_Hit], data: bytes) -> list[_Window]:
-    """Return the lines around the hits, those that touch joined, the one with the most distinct words first."""
+    """Return the lines around the hits, with touching windows joined, the one with the most distinct words first."""
     last_line = data.count(b"\n") + (not data.endswith(b"\n"))
     windows: list[_Window] = []
     for hit in sorted(hits):

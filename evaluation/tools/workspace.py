@@ -1,4 +1,4 @@
-"""The files that a tool searches, as a folder of their own: nothing hidden is in it, and nothing of the corpus runs."""
+"""The files that a tool searches, in a folder of their own: hidden text is blanked, and nothing of the corpus runs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from evaluation.tools.asking import ToolError
 
 
 class Workspace:
-    """Copies of the files of one repository, or of several, each in a folder of its name."""
+    """Copies of the files of one repository, or of several, each in a folder with its name."""
 
     def __init__(self, root: Path, names: Mapping[str, tuple[str, str]]) -> None:
         self.root, self._names = root, names
         self._roots = (root, root.resolve())
 
     def place(self, row: PlaceRow) -> PlaceRow:
-        """Return the place under the corpus's names of repository and file."""
+        """Return the place with the corpus's names of repository and file."""
         if row.repo:
             return row
         path = Path(row.file)
@@ -31,7 +31,7 @@ class Workspace:
 
 
 def lay_out(root: Path, repositories: Sequence[Repository], show: Callable[[SourceFile], bytes]) -> Workspace:
-    """Write the files below a folder, hidden text blanked, and return where each of them is."""
+    """Write the files below a folder, hidden text blanked, and return the path of each."""
     names: dict[str, tuple[str, str]] = {}
     for repository in repositories:
         base = repository.name if len(repositories) > 1 else ""

@@ -42,7 +42,7 @@ class Beir:
     problems: Policy = "skip"
     """Whether a duplicate row, or a judgement of a missing query or document, stops the loading.
 
-        Published folders often judge documents that they do not contain, so the default counts them.
+    Published folders often judge documents that they do not contain, so the default counts them.
     """
 
     def __post_init__(self) -> None:
