@@ -1,1 +1,1 @@
-"""The commands: each parses, calls and prints."""
+"""The commands: each parses its arguments, calls a library and prints."""

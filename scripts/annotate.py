@@ -1,4 +1,4 @@
-"""`chunkbench annotate`: gold for your own questions, marked from places that share their words; and its check."""
+"""`chunkbench annotate`: marks gold for your own questions, from places that share their words; and checks it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ground_truth.questions import AskedQuestion
 
 _SHOWN = 12
-"""Lines of a candidate that are shown at first."""
+"""Lines of a candidate that are shown initially."""
 _PLACE = re.compile(r"(?P<file>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?\Z")
 _HELP = (
     "numbers of those that answer (1 3), or a place (src/a.py:10-20); m more candidates, w whole text, "
@@ -87,7 +87,7 @@ def _open(place: Path) -> Repository:
 
 
 def _row(question: AskedQuestion, repository: Repository, file: str, first: int, last: int) -> AnnotationRow:
-    """Return the row of a place, with the text it points at; raise where there are no such lines."""
+    """Return the row of a place, with its text as the anchor; raise if there are no such lines."""
     from ground_truth.annotations import AnnotationRow
     from ground_truth.fitting import with_anchor
     from ground_truth.lines import FileLines
@@ -113,7 +113,7 @@ def _as_json(question: AskedQuestion, repository: Repository, proposals: Proposa
 
 
 class _Answer(NamedTuple):
-    """What was typed: places to write, or what to do instead."""
+    """The user's answer: places to write, or another action."""
 
     places: list[tuple[str, int, int]]
     wish: str = ""
@@ -121,7 +121,7 @@ class _Answer(NamedTuple):
 
 
 def _ask(questions: Sequence[AskedQuestion], repository: Repository, out: Path, count: int) -> int:
-    """Ask for each question that has no row yet; what was chosen is on disk before the next question."""
+    """Ask for each question without a row; choices are written to disk before the next question."""
     from ground_truth.annotations import read_rows, write_rows
     from ground_truth.proposals import Proposals
 
@@ -166,7 +166,7 @@ def _choose(question: AskedQuestion, repository: Repository, proposals: Proposal
 
 
 def _typed(question: AskedQuestion, repository: Repository, places: Sequence[Place]) -> _Answer:
-    """Read until what is typed can be used."""
+    """Read input until it is valid."""
     wishes = {"m": "more", "w": "whole", "q": "quit", "s": "", "": ""}
     while True:
         text = click.prompt("answer", default="", show_default=False).strip()

@@ -1,4 +1,4 @@
-"""`chunkbench audit`: what each measure is proved to have, against what it declares."""
+"""`chunkbench audit`: the measured properties of each measure, against its declaration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def command(*, as_json: bool) -> None:
     \b
     chunkbench audit
     chunkbench audit --json
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     from evaluation.measures.audit import PROPERTIES, audit
 
     findings = audit()

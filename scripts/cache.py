@@ -1,4 +1,4 @@
-"""`chunkbench cache`: show, verify, prune and clear what is stored: vectors, and the results of finished stages."""
+"""`chunkbench cache`: shows, verifies, prunes and clears the cache: vectors, and the results of finished stages."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 class _Kept(NamedTuple):
-    """Where vectors are and, unless a folder of vectors was named, the stages."""
+    """The folders of vectors and, unless a folder of vectors was named, of stages."""
 
     vectors: Path
     stages: Store | None = None
 
 
 class _Gone(NamedTuple):
-    """What is dropped beside vectors."""
+    """What is dropped besides vectors."""
 
     results: Sequence[Path]
     unfinished: Sequence[Path]
-    """What is no result: written by nobody any more, or by a run that the user does not want to keep."""
+    """Everything that is not a result: abandoned drafts, or those of a run that the user does not want to keep."""
     records: Pruned
 
 
@@ -55,7 +55,7 @@ def command(ctx: click.Context, folder: Path | None, *, as_json: bool) -> None:
     chunkbench cache verify --repair           read every byte, drop what is damaged
     chunkbench cache prune --days 30           drop what nobody used for 30 days, and repeats
     chunkbench cache clear --encoder NAME      forget one part; without --encoder, all of it
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     from chunkers.tokens import cache_folder
     from evaluation.experiment.store import Store
 
@@ -79,7 +79,7 @@ def show(kept: _Kept, *, as_json: bool) -> None:
     found = groups(folder)
     made: dict[str, list[Path]] = {}
     for entry in stages.folders() if stages else ():
-        # What is kept per file has a folder for each chunker, say, behind the name of the stage.
+        # Per-file records have one folder for each chunker, for example, after the name of the stage.
         made.setdefault(entry.parent.name.partition("-")[0], []).append(entry)
     unfinished = _unfinished(stages)
     if as_json:
@@ -167,7 +167,7 @@ def clear(kept: _Kept, *, encoder: str | None, as_json: bool) -> None:
 
 
 def _drop_and_tell(kept: _Kept, freed: Any, gone: _Gone, *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
-    """Drop the results of stages, and say what has gone with the vectors and the records of files."""
+    """Drop the results of stages, and report what was removed, including vectors and the records of files."""
     results, unfinished, (records, record_bytes) = gone
     size = freed.bytes + _bytes([*results, *unfinished]) + record_bytes
     if kept.stages:
@@ -184,7 +184,7 @@ def _drop_and_tell(kept: _Kept, freed: Any, gone: _Gone, *, as_json: bool) -> No
 
 
 def _unfinished(stages: Store | None) -> list[Path]:
-    """Return what is no result of a stage: what is being written, and what kills have left."""
+    """Return everything that is not a result of a stage: drafts in progress, and what kills have left."""
     return [*stages.drafts(), *stages.spoiled()] if stages else []
 
 
@@ -194,7 +194,7 @@ def _drop(stages: Store, entries: Iterable[Path]) -> None:
 
 
 def _bytes(entries: Iterable[Path]) -> int:
-    """Return the bytes of all files in these folders; what another process has just removed has none."""
+    """Return the bytes of all files in these folders; a file just removed by another process counts as none."""
     return sum(_file_bytes(folder, name) for entry in entries for folder, _, names in os.walk(entry) for name in names)
 
 

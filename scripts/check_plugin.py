@@ -1,4 +1,4 @@
-"""`chunkbench check-plugin`: what a plug-in still lacks to be one of its kind."""
+"""`chunkbench check-plugin`: what a plug-in still lacks to satisfy the contract of its kind."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ground_truth.hidden import HiddenText
 
 _Failed = Mapping[str, FailedFiles]
-"""Spec → the files that its chunker fails on."""
+"""Spec → the files on which its chunker fails."""
 
 
 @click.command()
@@ -52,7 +52,7 @@ def command(
     chunkbench chunk src --match-size nws=1200 --chunker cast --chunker fixed-lines
     chunkbench chunk src --chunker cast:size=1500 --json            one JSON object per chunk and line
     chunkbench chunk app.py --hide docstrings                       hidden text struck out
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     chunkers = {spec: CHUNKERS.create(spec) for spec in specs}
     folder = walk(path)
     if not folder.paths:
@@ -86,7 +86,7 @@ def _match(folder: Folder, chunkers: Iterable[str], wanted: str) -> dict[str, Ch
 
 
 def _hidden(folder: Folder, hide: str | None) -> HiddenText | None:
-    """Return the bytes of each file that an index would not show; None where that was not asked."""
+    """Return the bytes of each file that are hidden from an index; None if not requested."""
     if hide is None:
         return None
     from ground_truth.hidden import HiddenText, documentation
@@ -103,7 +103,7 @@ def _print_chunks(folder: Folder, chunkers: Mapping[str, Chunker], failed: _Fail
 
 
 def _hidden_bytes(chunk: Chunk, hidden: HiddenText | None) -> dict[str, object]:
-    """Return the hidden bytes of a chunk as [start, end] of its file, where that was asked."""
+    """Return the hidden bytes of a chunk as [start, end] of its file, if requested."""
     span = chunk.span
     return {} if hidden is None else {"hidden": hidden.within(chunk.repo, chunk.path, span.start_byte, span.end_byte)}
 
@@ -139,7 +139,7 @@ def _because(folder: Folder) -> str:
 
 
 def _row(chunk: Chunk) -> dict[str, object]:
-    """Return the command's contract: these keys are for others to read."""
+    """Return a chunk's JSON row: these keys are a public interface."""
     return {
         "id": chunk.id,
         "path": chunk.path,

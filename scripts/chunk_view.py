@@ -1,4 +1,4 @@
-"""What `chunkbench chunk` shows to people: a file with its boundaries, or a folder's sizes."""
+"""The display of `chunkbench chunk`: a file with its boundaries, or a folder's sizes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def show_file(
     *,
     hidden: HiddenText | None = None,
 ) -> None:
-    """Print the file once per chunker, side by side, each chunk in its colour, with what is hidden struck out."""
+    """Print the file once per chunker, side by side, each chunk in its colour, with hidden text struck out."""
     table = Table.grid(padding=(0, 2), expand=True)
     views: list[RenderableType] = []
     for spec, chunker in chunkers.items():
@@ -49,7 +49,7 @@ def show_file(
 
 
 class _Cut(NamedTuple):
-    """What a chunker itself says of a file."""
+    """The output of a chunker itself for a file."""
 
     chunks: Sequence[Chunk]
     seconds: float
@@ -85,7 +85,7 @@ def _chunked(spec: str, cut: _Cut, source: SourceFile, hidden: HiddenText | None
 
 
 def _hidden_characters(chunk: Chunk, hidden: HiddenText | None) -> list[tuple[int, int]]:
-    """Return the characters of the chunk's text that an index does not show."""
+    """Return the characters of the chunk's text that are hidden from an index."""
     if hidden is None:
         return []
     span, data = chunk.span, chunk.text.encode("utf-8", "surrogateescape")
@@ -107,7 +107,7 @@ def _numbered(chunk: Chunk, colour: str, hidden: Sequence[tuple[int, int]]) -> T
         for low, high in hidden:
             styled.stylize("dim strike", max(low - begin, 0), max(high - begin, 0))
         styled.expand_tabs(4)
-        # A broken bar says the same where there is no style to see.
+        # A broken bar marks the same where styles are not available.
         some = any(low < begin + len(line) and high > begin for low, high in hidden)
         text.append(f"{number:>5} {'┊' if some else '│'} ", style=colour)
         text.append_text(styled).append("\n")
@@ -117,7 +117,7 @@ def _numbered(chunk: Chunk, colour: str, hidden: Sequence[tuple[int, int]]) -> T
 
 
 def printable(text: str) -> str:
-    """Return the text with characters that would move a terminal's cursor shown as a dot."""
+    """Return the text with characters that would move a terminal's cursor replaced by a dot."""
     return _CONTROL.sub("·", text)
 
 
@@ -129,7 +129,7 @@ def fallback_reason(chunker: Chunker, source: SourceFile) -> str | None:
 
 @dataclass
 class Stats:
-    """What one chunker makes of a folder."""
+    """The result of one chunker on a folder."""
 
     spec: str
     unit: SizeUnit = "nws"
@@ -142,7 +142,7 @@ class Stats:
     failed: FailedFiles = field(default_factory=FailedFiles)
 
     def add(self, chunker: Chunker, source: SourceFile) -> None:
-        """Chunk one more file and count it; one that the chunker fails on has no chunks."""
+        """Chunk one more file and count it; a file on which the chunker fails has no chunks."""
         begun = time.perf_counter()
         cut = self.failed.attempt(_cut, chunker, source)
         self.seconds += cut.seconds if cut else time.perf_counter() - begun
@@ -178,7 +178,7 @@ def measure_folder(folder: Folder, chunkers: Mapping[str, Chunker], failed: Mapp
     """Return the figures of each chunker over the same files, each file read once."""
     stats = [Stats(spec, failed=failed[spec]) for spec in chunkers]
     for number, source in enumerate(folder.files()):
-        if not number:  # tables and grammars are loaded with the first file: not what is timed
+        if not number:  # tables and grammars are loaded with the first file, which is not timed
             for spec, chunker in chunkers.items():
                 failed[spec].chunks(chunker, source)
         for one, chunker in zip(stats, chunkers.values(), strict=True):

@@ -1,4 +1,4 @@
-"""The `chunkbench` command: finds the verb, imports only it, and turns errors into one line and an exit code."""
+"""The `chunkbench` command: finds the verb, imports only that, and turns errors into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -61,23 +61,23 @@ def chunkbench() -> None:
     chunkbench compare                         the embedded dataset, the default chunkers
     chunkbench chunk FILE --chunker cast       see where a chunker cuts
     chunkbench list chunkers                   what there is to compare
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
 
 
 def main() -> NoReturn:
     """Run `chunkbench`."""
-    # A run holds millions of small objects to its end; looking for cycles among them takes long.
+    # A run holds millions of small objects to its end; searching them for cycles takes long.
     gc.set_threshold(100_000, 20, 50)
     exit_with(chunkbench, name="chunkbench")
 
 
 def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
-    """Run a command and end; a UsageError is one line on stderr and its own exit code."""
+    """Run a command and exit; a UsageError is one line on stderr with its own exit code."""
     output, messages = sys.stdout, sys.stderr
     with plain_streams():
         code = _run(command, name)
         error = let_go(output) if output is not None else None
-        # A reader that has seen enough (`… | head`) is no failure.
+        # A reader that has seen enough (`… | head`) is not a failure.
         if error is not None and not isinstance(error, BrokenPipeError) and not code:
             _say(f"the output cannot be written: {error.strerror or error}")
             code = UsageError.exit_code
@@ -87,7 +87,7 @@ def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
 
 
 def _run(command: click.Command, name: str | None) -> int:
-    """Run a command and return its exit code; what goes on is a bug."""
+    """Run a command and return its exit code; any exception that escapes is a bug."""
     output = sys.stdout
     if output is None:
         _say("stdout is closed: send it to a file, or to /dev/null")
@@ -102,21 +102,21 @@ def _run(command: click.Command, name: str | None) -> int:
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         if isinstance(error.__cause__, EOFError):
-            raise error.__cause__ from None  # click takes it for Ctrl-D; nobody is asked anything here, so it is a bug
+            raise error.__cause__ from None  # click takes it for Ctrl-D; there are no prompts here, so it is a bug
         _say("interrupted")
         code = 130
     except UnicodeEncodeError as error:
         _say(f"the output cannot be written as {error.encoding}: set PYTHONIOENCODING=utf-8")
         code = UsageError.exit_code
     except OSError as error:
-        # A full disk, a folder that is gone, an output that is closed: the reason is outside, and the line names it.
+        # A full disk, a missing folder, a closed output: the cause is external, and the line names it.
         _say(f"{error.filename or 'the output'} cannot be read or written: {error.strerror or error}")
         code = UsageError.exit_code
     except MemoryError:
         _say(NO_MEMORY)
         code = UsageError.exit_code
     except SystemExit as end:
-        # The reader has gone (`… | head`): click wraps the output so that nothing more is flushed to it, and ends
+        # The reader is gone (`… | head`): click wraps the output so that nothing more is flushed to it, and exits
         # with 1. Here that would mean that cells failed.
         if sys.stdout is output:
             return end.code if isinstance(end.code, int) else int(bool(end.code))

@@ -101,7 +101,7 @@ def command(
     *,
     targets: tuple[Path, ...],
     annotations: Path | None,
-    **options: Any,  # noqa: ANN401 - the keys of the experiment, as click read them
+    **options: Any,  # noqa: ANN401 - the keys of the experiment, as click parsed them
 ) -> None:
     """Compare chunkers on TARGET: an experiment file, repositories, a folder of clones, or the embedded dataset."""
     from evaluation.experiment.executors import Serial
@@ -162,7 +162,7 @@ def command(
 
 
 def executor_of(config: ExperimentConfig) -> Executor:
-    """Return who does the work; workers end with the command, however that ends."""
+    """Return the executor; its workers end with the command, however that ends."""
     from evaluation.experiment.executors import make_executor
 
     executor = make_executor(config.run.engine, config.run.jobs)
@@ -171,7 +171,7 @@ def executor_of(config: ExperimentConfig) -> Executor:
 
 
 def _show_lexical_first(session: Session, executor: Executor) -> None:
-    """Print the table of the retrievers that need no vectors, on stderr, where vectors are yet to be made."""
+    """Print the table of the retrievers that need no vectors, on stderr, while vectors have yet to be computed."""
     from evaluation.experiment.run import run_experiment
     from evaluation.report.terminal import render_table
     from scripts.console import error_console
@@ -200,7 +200,7 @@ def _show_lexical_first(session: Session, executor: Executor) -> None:
 
 
 def config_of(targets: tuple[Path, ...], annotations: Path | None, options: dict[str, Any]) -> ExperimentConfig:
-    """Return the comparison that these arguments ask for."""
+    """Return the configuration that these arguments describe."""
     from evaluation.config import load_config, make_config
     from evaluation.run_options import RunOptions
 
@@ -230,7 +230,7 @@ def config_of(targets: tuple[Path, ...], annotations: Path | None, options: dict
 
 
 def _slug(config: ExperimentConfig) -> str:
-    """Return a folder name that is the same for the same experiment."""
+    """Return a folder name that is stable for the same experiment."""
     digest = hashlib.sha256(config.model_dump_json().encode()).hexdigest()[:8]
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", config.datasets[0].partition(":")[0].rpartition("/")[2])
     return f"{name}-{digest}"

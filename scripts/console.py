@@ -1,4 +1,4 @@
-"""Standard output and standard error for tables, in which no text from outside can command the terminal."""
+"""Standard output and standard error for tables, on which untrusted text cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PlainConsole(Console):
-    """A console whose texts are texts: no markup, no emoji names, and control characters written out."""
+    """A console that prints text literally: no markup, no emoji names, and control characters escaped."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever rich takes
         stream = inner(sys.stderr if options.get("stderr") else sys.stdout)
@@ -30,7 +30,7 @@ class PlainConsole(Console):
         return super().render_str(shown(text), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the segments; those that are texts and not rich's own commands are made safe."""
+        """Yield the segments; text, as opposed to rich's own control codes, is made safe."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(shown(segment.text), segment.style)
 
@@ -42,6 +42,6 @@ def error_console(width: int) -> PlainConsole:
 
 
 def console(width: int) -> PlainConsole:
-    """Return an output as wide as the terminal, as COLUMNS says, or else of this width: no folding at 80 in a pipe."""
+    """Return an output as wide as the terminal, or COLUMNS, or else this width: no folding at 80 in a pipe."""
     chosen = sys.stdout.isatty() or "COLUMNS" in os.environ
     return PlainConsole(width=None if chosen else width)

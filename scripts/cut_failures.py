@@ -1,4 +1,4 @@
-"""How a command that cuts files ends where a chunker has failed on some: each chunker in one line, and exit code 1."""
+"""The end of a command whose chunkers failed on some files: one line per chunker, and exit code 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chunkers.cut_errors import FailedFiles
 
 
 def end_with_failures(failed: Mapping[str, FailedFiles]) -> None:
-    """Name the files that each chunker failed on and end with exit code 1; do nothing where all were cut."""
+    """Name the files that each chunker failed on and exit with code 1; do nothing if all were cut."""
     some = {spec: files.reasons for spec, files in failed.items() if files.reasons}
     if not some:
         return

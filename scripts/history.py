@@ -33,7 +33,7 @@ def command() -> None:
 
 
 def _shared(function: Callable[..., None]) -> Callable[..., None]:
-    """Add what every verb takes."""
+    """Add the options shared by every verb."""
     place = click.option(
         "--history",
         "place",
@@ -90,7 +90,7 @@ def _run_words(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _columns(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return rows as lines whose columns stand below each other; the last one is as long as it is."""
+    """Return rows as lines with aligned columns; the last column has no fixed width."""
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     return [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()

@@ -1,4 +1,4 @@
-"""`chunkbench list`: what there is to compare, and with what."""
+"""`chunkbench list`: the available plug-ins, measures and rules."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _levels() -> list[dict[str, Any]]:
 
 
 def _facts(kind: str) -> dict[str, dict[str, Any]]:
-    """Return what only plug-ins of this kind have, by name."""
+    """Return the columns specific to this kind of plug-in, by name."""
     if kind == "measures":
         from evaluation.measures.registry import describe_measures
 

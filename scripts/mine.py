@@ -60,7 +60,7 @@ def command(
     chunkbench mine ~/code/project --kind docstrings --kind comments --out project.jsonl
     chunkbench mine ~/code/project --kind commits --limit 50 --out commits.jsonl
     chunkbench compare --dataset annotations:path=project.jsonl,root=~/code/project
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     from ground_truth.annotations import write_rows
     from ground_truth.miners.rows import mined_rows
 

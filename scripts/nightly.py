@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evaluation.history.notice import Form
 
 FORMS = ("slack", "teams", "github", "json")
-"""`evaluation.history.notice.Form`, written out so that --help loads nothing heavy."""
+"""`evaluation.history.notice.Form`, written out so that --help imports nothing heavy."""
 
 _EXAMPLES = """\b
 Examples:
@@ -85,19 +85,19 @@ def command(
     if summary is not None:
         if summary.is_dir() or not summary.parent.is_dir():
             raise UsageError(f"--summary {summary} cannot be written: name a file in a folder that exists")
-        # A webhook must not be sent last night's news where this night does not come to its end.
+        # A webhook must not be sent last night's news if this night fails.
         summary.unlink(missing_ok=True)
     place = history
     try:
         config = load_config(file)
-        # Beside the file, not where the scheduler happened to start: cron starts in the home folder.
+        # Beside the file, not the scheduler's current folder: cron starts in the home folder.
         place = history or file.parent / Path((config.nightly or NightlyConfig()).history).expanduser()
         executor = make_executor(engine or config.run.engine, jobs or config.run.jobs)
         with shown_progress() as progress, closing(executor):
             workplace = Workplace(usable_cache(), executor, progress)
             night = run_night(config, History(place), workplace, now=datetime.now(UTC))
     except BaseException as error:
-        # Whoever waits for the message must hear of this night too.
+        # The recipient of the message must be told about this night too.
         if summary is not None:
             earlier = place is not None and (place / "trend.html").is_file()
             code = _exit_code(error)
@@ -128,7 +128,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _exit_code(error: BaseException) -> int:
-    """Return the code with which this error ends the command."""
+    """Return the exit code for this error."""
     if isinstance(error, KeyboardInterrupt):
         return 130
     return error.exit_code if isinstance(error, UsageError) else 1

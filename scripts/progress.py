@@ -38,7 +38,7 @@ class _Phase:
 
 @dataclass
 class ProgressLines:
-    """Says where the work stands whenever it is asked, with what is left at the rate so far."""
+    """Reports progress on demand, with the remaining time at the rate so far."""
 
     say: Callable[[str], None]
     clock: Callable[[], float]
@@ -53,13 +53,13 @@ class ProgressLines:
             self.say(f"{self._current.label}: {total:,}")
 
     def tick(self, name: str, done: int) -> None:
-        """Count what is done."""
+        """Count finished units."""
         phase = self._current = self._phases[name]
         phase.done += done
         phase.ended = self.clock()
 
     def beat(self) -> None:
-        """Say what is done of the phase that moved last, and how long the rest takes or has taken."""
+        """Report the most recently active phase, and how long the rest takes or has taken."""
         phase, now = self._current, self.clock()
         if phase is None:
             self.say("loading")
@@ -76,7 +76,7 @@ class ProgressLines:
 
 @contextmanager
 def _heard(lines: ProgressLines) -> Iterator[None]:
-    """Ask for a line every half minute while the block runs, however long a single unit of its work takes."""
+    """Request a line every half minute while the block runs, however long a single unit of its work takes."""
     done = threading.Event()
 
     def ask() -> None:

@@ -32,7 +32,7 @@ def command(
     chunkbench qrels ann.jsonl --root ~/code/project --chunker cast:size=1500 > cast.qrels
     chunkbench qrels --dataset installed --chunker fixed-lines --rule "iou(0.5)"
     chunkbench qrels ann.jsonl --root . --rule min_cover --json
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     from chunkers.cut_errors import FailedFiles
     from chunkers.registry import CHUNKERS
     from ground_truth.duplicates import apply_duplicates

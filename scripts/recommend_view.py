@@ -1,4 +1,4 @@
-"""A recommendation on the terminal: the answer, the finalists with their costs, and what to paste."""
+"""Terminal output of a recommendation: the answer, the finalists with their costs, and what to paste."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`chunkbench report`: the report again, from one results folder or from several as one."""
+"""`chunkbench report`: rebuilds the report, from one results folder or from several as one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Examples:
   chunkbench report --schema > evaluation/results/results.schema.json
 """
 TESTS = ("t", "sign-flip")
-"""`evaluation.statistics.types.TestName`, written out so that --help loads nothing heavy."""
+"""`evaluation.statistics.types.TestName`, written out so that --help imports nothing heavy."""
 WEIGHTS = ("repository", "query")
 """`evaluation.statistics.types.Weight`, for the same reason."""
 
@@ -109,9 +109,9 @@ def command(
 
 
 def _as_asked(results: Results, asked: dict[str, Any], *, again: bool = False) -> Results:
-    """Return the results with their comparisons made again, where another baseline, test, weight or margin is named.
+    """Return the results, with comparisons recomputed if another baseline, test, weight or margin is named.
 
-    Those of several parts are always made again: a part does not know the other parts' chunkers.
+    Those of several parts are always recomputed: a part does not know the other parts' chunkers.
     """
     from chunkers.errors import UsageError
     from chunkers.plugins import nearest

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT = "ndcg@5 ndcg@10 precision@5 precision@10 recall@5 recall@10 mrr map hit@5".split()
 
 _COMMA = re.compile(r",(?![^(]*\))(?!\s*\w+=)")
-"""Between two measures; neither inside brackets nor before a parameter of a measure of one's own."""
+"""Separator of two measures; not inside brackets, nor before a parameter of a custom measure."""
 
 
 @click.command()
@@ -85,7 +85,7 @@ def command(
     chunkbench score --qrels qrels.txt --run run.txt -k 5 -k 20 --limit 100
     chunkbench score --qrels qrels.txt --run run.txt -m kendall_tau,rbo --reference other.txt
     chunkbench score --spans mine.jsonl --spans theirs.jsonl --dataset installed -m naurc@4000tok
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     if schema:
         from evaluation.spans.rows import json_schema
 
@@ -181,7 +181,7 @@ def _show(result: RunScores, *, per_query: bool, quiet: bool) -> None:
 
     from scripts.console import PlainConsole
 
-    # A table takes the width it needs: cut to the terminal's, digits would be lost.
+    # A table gets the width it needs: truncated to the terminal's, digits would be lost.
     console = PlainConsole(width=10_000)
     if per_query:
         table = Table("query", *result.summary)

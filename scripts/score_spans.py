@@ -1,4 +1,4 @@
-"""Scores of span runs as `chunkbench score --spans` prints them."""
+"""Output of span run scores by `chunkbench score --spans`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def print_span_scores(results: Results, *, show: str, per_query: bool, quiet: bo
 
 
 def _record(results: Results) -> dict[str, Any]:
-    """Return one run's scores at the top; several are under ``runs``, with the comparisons between them."""
+    """Return one run's scores at the top level; several are under ``runs``, with the comparisons between them."""
     from evaluation.results.document import best_row, comparison_row
 
     runs = {cell.key.chunker: _run(results, cell) for cell in results.cells}

@@ -1,4 +1,4 @@
-"""`python -m scripts.setup_peers [NAME …]`: make the environments of libraries that cannot live beside the others."""
+"""`python -m scripts.setup_peers [NAME …]`: creates the environments of libraries that conflict with the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def command(names: tuple[str, ...]) -> None:
     \b
     python -m scripts.setup_peers
     python -m scripts.setup_peers chunkhound
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     for environment in ENVIRONMENTS:
         if not names or environment.name in names:
             click.echo(f"{environment.name}: {' '.join(environment.packages)} in {environment.folder}", err=True)

@@ -1,4 +1,4 @@
-"""Standard output and error as a command may rely on them: open, safe to read, and no reason to fail."""
+"""Safe standard output and error for commands: open, with control characters escaped, and never a cause of failure."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any, TextIO, cast
 from chunkers.plain_text import shown
 
 _COLOUR = re.compile(r"(\x1b\[[0-9;]{0,20}m)")
-"""What our own output may hold beside text."""
+"""The escape sequences allowed in our own output."""
 
 
 class PlainStream:
-    """A text stream in which control characters are written out; all else is the stream's own."""
+    """A text stream that escapes control characters and is otherwise the original stream."""
 
     def __init__(self, stream: TextIO, *, may_fail: bool) -> None:
         self._stream = stream
         self._may_fail = may_fail
 
     def write(self, text: str) -> int:
-        """Write the text, made safe; where the stream may fail, a closed or full one takes it and keeps nothing."""
+        """Write the text, made safe; if the stream may fail, writes to a closed or full one are dropped."""
         parts = _COLOUR.split(text)
         safe = "".join(part if at % 2 else shown(part) for at, part in enumerate(parts))
         with contextlib.suppress(*([OSError, ValueError] if self._may_fail else [])):
@@ -40,16 +40,16 @@ class PlainStream:
 
 
 def inner(stream: TextIO) -> TextIO:
-    """Return the stream itself, for a writer whose texts are safe already and whose commands are its own."""
+    """Return the stream itself, for a writer whose texts are already safe and whose control codes are its own."""
     return stream._stream if isinstance(stream, PlainStream) else stream  # noqa: SLF001 - of this module
 
 
 @contextlib.contextmanager
 def plain_streams() -> Iterator[None]:
-    """Have stderr, and stdout where it is a terminal, show text only while the block runs.
+    """Let stderr, and stdout if it is a terminal, show only text while the block runs.
 
-    Standard output that goes to a file or a pipe is data and stays as it is. A message that cannot be shown is no
-    reason to fail: stderr may be closed, full, or a pipe that nobody reads.
+    Standard output to a file or a pipe is data and stays as it is. A message that cannot be shown is no reason to fail:
+    stderr may be closed, full, or a pipe without a reader.
     """
     fill_descriptors()
     before = sys.stdout, sys.stderr
@@ -65,7 +65,7 @@ def plain_streams() -> Iterator[None]:
 
 
 def let_go(stream: TextIO) -> OSError | None:
-    """Flush a stream, and give up what it cannot write: Python would try again at the very end, and end with 120."""
+    """Flush a stream, and discard what it cannot write: Python would try again at exit, and exit with 120."""
     try:
         stream.flush()
     except ValueError:  # it is closed
@@ -80,7 +80,7 @@ def let_go(stream: TextIO) -> OSError | None:
 
 
 def fill_descriptors() -> None:
-    """Open what is closed of the three standard descriptors: the next file would take its number, and its messages."""
+    """Open any closed standard descriptor: otherwise the next file would get its number, and its messages."""
     with contextlib.suppress(OSError):
         while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
             pass

@@ -1,4 +1,4 @@
-"""`--quiet` and `--verbose`, on every command: what is said on stderr beside errors."""
+"""`--quiet` and `--verbose`, on every command: what is written to stderr beside errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _QUIET, _VERBOSE = "chunkbench.quiet", "chunkbench.verbose"
 
 
 def add_verbosity(command: click.Command) -> click.Command:
-    """Return the command with both options, its subcommands too; an option that it has of its own stays."""
+    """Return the command and its subcommands with both options; an existing option of its own stays."""
     named = {option for parameter in command.params for option in parameter.opts}
     for flag, said in (("--quiet", "Say nothing but errors on stderr."), ("--verbose", "Say more on stderr.")):
         if flag not in named:
@@ -23,7 +23,7 @@ def add_verbosity(command: click.Command) -> click.Command:
 
 
 def set_verbosity(*, quiet: bool, verbose: bool) -> None:
-    """Do what an experiment file asks for, as the options would; an option that was given stays."""
+    """Apply the settings of an experiment file; an option given on the command line wins."""
     context = click.get_current_context()
     for name, wanted in ((_QUIET, quiet and not is_verbose()), (_VERBOSE, verbose and not is_quiet())):
         if wanted:
@@ -33,18 +33,18 @@ def set_verbosity(*, quiet: bool, verbose: bool) -> None:
 
 
 def note(message: str) -> None:
-    """Say something on stderr that is worth knowing and no error; nothing with --quiet."""
+    """Write something worth knowing that is not an error to stderr; nothing with --quiet."""
     if not is_quiet():
         click.echo(message, err=True)
 
 
 def is_quiet() -> bool:
-    """Say whether the user asked for errors only."""
+    """Return whether the user asked for errors only."""
     return _has(_QUIET)
 
 
 def is_verbose() -> bool:
-    """Say whether the user asked for details."""
+    """Return whether the user asked for details."""
     return _has(_VERBOSE)
 
 

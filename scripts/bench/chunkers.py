@@ -55,11 +55,11 @@ class Contestant:
     run: Callable[[SourceFile], object]
     chunker: Chunker | None = None
     best: list[float] = field(default_factory=list)
-    """The least seconds for each file."""
+    """The shortest seconds for each file."""
 
     @property
     def seconds(self) -> float:
-        """For all files."""
+        """Seconds over all files."""
         return sum(self.best)
 
 
@@ -79,7 +79,7 @@ def command(
     \b
     python -m scripts.bench.chunkers
     python -m scripts.bench.chunkers ~/src/linux --files 1000 --chunker cast --chunker fixed-nws
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     folder = folder or Path(sysconfig.get_paths()["stdlib"])
     sources = sample(folder, files)
     rows = [
@@ -124,7 +124,7 @@ def command(
 
 
 def sample(folder: Path, most: int) -> list[SourceFile]:
-    """Return parseable files, evenly taken from the folder's, in path order."""
+    """Return parseable files, evenly sampled from the folder's, in path order."""
     found = walk(folder, keep=()).files()
     usable = [source for source in found if source.language in known_languages() and source.data.strip()]
     if not usable:
@@ -139,7 +139,7 @@ def time_interleaved(
     """Give each contestant its best time for each file; they take turns over a few files at a time.
 
     If they took turns over each file, the second to parse it would find it in the processor's caches; if over all
-    files, a slow moment of the machine would hit one of them only.
+    files, a slow moment of the machine would affect only one of them.
     """
     for row in rows:
         row.best = [math.inf] * len(sources)
@@ -184,7 +184,7 @@ def _kept(chunker: Chunker, sources: Sequence[SourceFile]) -> dict[str, object]:
 
 
 def _tiles(pieces: Sequence[Piece], size: int) -> bool:
-    """Return whether the pieces, one after the other, are the file."""
+    """Return whether the concatenated pieces are the file."""
     ends = [0, *(piece.end for piece in pieces)]
     return ends[-1] == size and all(piece.start == end for piece, end in zip(pieces, ends, strict=False))
 
@@ -204,7 +204,7 @@ def _parse(source: SourceFile) -> None:
 
 
 def _parse_and_measure(source: SourceFile) -> None:
-    """Do what `cast` does before it looks at the first node: less than this it cannot take."""
+    """Do what `cast` does before it reads the first node: a lower bound of its time."""
     if len(source.data) > Cast.size and nws_before(source.data)[-1] > Cast.size:
         _parse(source)
 
@@ -214,7 +214,7 @@ def _encode(source: SourceFile) -> None:
 
 
 def grid_cost(sources: Sequence[SourceFile], *, rounds: int) -> dict[str, float]:
-    """Return what a grid of syntax chunkers costs in bare parses, in processor time: on shared trees, and alone."""
+    """Return the cost of a grid of syntax chunkers in bare parses, in processor time: on shared trees, and alone."""
     chunkers = [CHUNKERS.create(spec) for spec in _GRID]
     best = dict.fromkeys(("parse", "shared", "walks", "alone"), math.inf)
     for _ in range(rounds):
@@ -245,7 +245,7 @@ def _split_some(sources: Sequence[SourceFile]) -> int:
 
 
 def gain_of_workers(sources: Sequence[SourceFile]) -> float:
-    """Return how much faster two processes are than one; each number of processes counts with its best round."""
+    """Return the speedup of two processes over one; each number of processes counts with its best round."""
     by_size = sorted(sources, key=lambda source: len(source.data))
     ways = {1: [by_size], 2: [by_size[0::2], by_size[1::2]]}
     best = dict.fromkeys(ways, math.inf)
@@ -259,7 +259,7 @@ def gain_of_workers(sources: Sequence[SourceFile]) -> float:
 
 
 def peak_memory(folder: Path, megabytes: int) -> float:
-    """Return the megabytes that a process which chunks much source holds at most, less those of a bare interpreter."""
+    """Return the peak megabytes of a process that chunks much source, minus those of a bare interpreter."""
     show = [sys.executable, "-c", "print(open('/proc/self/status').read())"]
     bare = subprocess.run(show, check=True, capture_output=True, text=True)  # noqa: S603 - nothing from outside
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
@@ -268,7 +268,7 @@ def peak_memory(folder: Path, megabytes: int) -> float:
 
 
 def _chunk_tree(folder: Path, megabytes: int) -> str:
-    """Chunk the folder's files, again and again if need be, and return what Linux says of the memory held."""
+    """Chunk the folder's files, repeatedly if necessary, and return Linux's figure for the memory held."""
     chunker, left, files = CHUNKERS.create("cast"), megabytes * 1e6, walk(folder)
     while left > 0:
         for source in files.files():
@@ -280,7 +280,7 @@ def _chunk_tree(folder: Path, megabytes: int) -> str:
 
 
 def _kilobytes(status: str) -> int:
-    # Not getrusage: its peak is passed on from the process that started this one.
+    # Not getrusage: its peak is inherited from the parent process.
     return int(status.partition("VmHWM:")[2].split()[0])
 
 

@@ -1,4 +1,4 @@
-"""`python -m scripts.bench.compare REPO`: a comparison from nothing, again, and after some files have changed."""
+"""`python -m scripts.bench.compare REPO`: a comparison from scratch, repeated, and after some files have changed."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ history = "history"
 
 
 class Cost(NamedTuple):
-    """What a run took, all its processes together."""
+    """The cost of a run, over all its processes."""
 
     processor: float
     wall: float
 
 
 class Checkout(NamedTuple):
-    """A checkout with an environment of its own, and where its runs keep things."""
+    """A checkout with its own environment, and the folder for its runs."""
 
     name: str
     program: Path
@@ -103,10 +103,10 @@ def command(
 
 
 def timed(checkout: Checkout, part: str, repository: Path, jobs: int) -> Cost:
-    """Make one run and return what it took."""
+    """Execute one run and return its cost."""
     folder = checkout.folder
     environment = {**os.environ, "CHUNKBENCH_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
-    # Without compiled modules, every start would compile all of them.
+    # Without bytecode files, every start would compile all modules.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if part == "compare":
         asked = ["compare", repository, "--retriever", "bm25", "--out", folder / "results"]

@@ -1,4 +1,4 @@
-"""How fast embedding and search are here, as ratios within one run, so that a busy machine changes them little.
+"""Speed of embedding and search, as ratios within one run, so that a busy machine affects them little.
 
 Run: python -m scripts.bench.embedding [--chunks 2000] [--json]
 """
@@ -47,7 +47,7 @@ def command(*, chunks: int, vectors: int, as_json: bool) -> None:
         "processors": cores(),
         "search": search(vectors),
         "embedding": embedding(texts),
-        # Again: the models leave threads and half a million objects behind, through which the garbage collector goes.
+        # Again: the models leave threads and half a million objects behind, which the garbage collector visits.
         "search_beside_models": search(vectors),
         "cache": cached(texts[: max(chunks // 10, 1)]),
         "sweep": sweep(),
@@ -76,7 +76,7 @@ def chunk_texts(spec: str) -> list[str]:
 
 
 def sample(texts: Sequence[str], count: int) -> list[str]:
-    """Return distinct texts, evenly spaced over all."""
+    """Return distinct texts, evenly sampled."""
     distinct = list(dict.fromkeys(texts))
     return [distinct[at] for at in np.linspace(0, len(distinct) - 1, min(count, len(distinct))).astype(int)]
 
@@ -89,7 +89,7 @@ def timed(call: Callable[[], T]) -> tuple[float, T]:
 
 
 def embedding(texts: list[str]) -> dict[str, Any]:
-    """Time three ways to embed the beginnings of the same chunks, and the default all of them, in turns."""
+    """Time three ways to embed the beginnings of the same chunks, and the default on the whole texts, interleaved."""
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(packaged_model()), device="cpu")
@@ -141,7 +141,7 @@ def _ratios(seconds: dict[str, list[float]], name: str) -> list[float]:
 
 
 def ceiling_seconds(tokens: np.ndarray) -> float:
-    """Return how long the model's multiplications alone would take at the best rate measured on this machine."""
+    """Return the time of the model's multiplications alone, at the best rate measured on this machine."""
     import torch
 
     model = load_weights(packaged_model())
@@ -172,7 +172,7 @@ def cached(texts: list[str]) -> dict[str, Any]:
 
 
 def sweep() -> dict[str, Any]:
-    """Count what a sweep of one chunker over five sizes embeds; hashed words stand for a model: the count is one."""
+    """Count what a sweep of one chunker over five sizes embeds, with hashed words instead of a model."""
     with tempfile.TemporaryDirectory() as folder:
         cache = EmbeddingCache(Path(folder))
         every: set[str] = set()
@@ -189,7 +189,7 @@ def sweep() -> dict[str, Any]:
 
 
 def search(count: int) -> dict[str, Any]:
-    """Time dense search beside FAISS by itself: an index made and searched, and its search without an index."""
+    """Time dense search against bare FAISS: building and searching an index, and its search without an index."""
     import faiss
 
     random = np.random.default_rng(0)

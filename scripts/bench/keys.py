@@ -1,4 +1,4 @@
-"""`python -m scripts.bench.keys`: how long the embedding cache takes to say which of some texts it holds."""
+"""`python -m scripts.bench.keys`: how long the embedding cache takes to find which of some texts it holds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DIMENSIONS = 8
 @click.option("--asked", default=10_000, show_default=True, help="Keys of a look-up; half of them are there.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, keys: int, asked: int, as_json: bool) -> None:
-    """Fill a cache, then look keys up: the first look-up puts the keys in order, the second one finds them so."""
+    """Fill a cache, then look keys up: the first look-up builds the key index, the second one uses it."""
     draw = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         cache = EmbeddingCache(Path(folder))

@@ -1,4 +1,4 @@
-"""`python -m scripts.bench.limits`: many queries, many files, a large file, many rows: time and most memory of each."""
+"""`python -m scripts.bench.limits`: many queries, many files, a large file, many rows: time and peak memory of each."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _COMPARE = ("--retriever", "bm25", "--measure", "ndcg@5", "--flips", "100", "--e
 
 
 class Figures(NamedTuple):
-    """What one case took."""
+    """The cost of one case."""
 
     case: str
     code: int
     seconds: float
-    """Of processor time."""
+    """Processor time."""
     megabytes: float
-    """The most memory that the process held."""
+    """Peak memory of the process."""
 
 
 @click.command()
@@ -50,7 +50,7 @@ def command(*, share: float, only: tuple[str, ...], as_json: bool) -> None:
 
 
 def cases(home: Path, share: float, only: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each case with the command that is measured; its input is made when it is its turn."""
+    """Yield each case with the command to measure; its input is created in turn."""
     queries, files, size, rows = (max(int(n * share), 1) for n in (QUERIES, FILES, MEGABYTES * 10**6, ROWS))
     made: dict[str, Callable[[], list[str]]] = {
         f"{queries:,} queries": lambda: _compare(home / "queries", files=200, queries=queries, rows=queries),
@@ -77,7 +77,7 @@ def measure(case: str, arguments: list[str], cache: Path) -> Figures:
 
 
 def _compare(home: Path, *, files: int, queries: int, rows: int) -> list[str]:
-    """Write a repository and its annotations: as many rows as asked for, shared by the queries."""
+    """Write a repository and its annotations: the requested number of rows, distributed over the queries."""
     functions = max(-(-queries // files), 1)
     for number in range(files):
         place = home / "code" / f"{number // 1000:04}" / f"m{number}.py"
@@ -86,7 +86,7 @@ def _compare(home: Path, *, files: int, queries: int, rows: int) -> list[str]:
     with (home / "gold.jsonl").open("w", encoding="ascii") as out:
         for row in range(rows):
             asked = row % queries
-            # Of a query with several rows, each marks another function.
+            # For a query with several rows, each marks another function.
             marked = (asked + row // queries) % (files * functions)
             number, at = divmod(marked, functions)
             lines = {"start_line": at * _LINES + 1, "end_line": at * _LINES + 3}

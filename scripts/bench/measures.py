@@ -1,4 +1,4 @@
-"""`python -m scripts.bench.measures`: what the measures cost, as ratios to bare pytrec_eval in the same run."""
+"""`python -m scripts.bench.measures`: the cost of the measures, relative to bare pytrec_eval in the same run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-# Run as a file, the folder of the script is on the path, and not the one above it.
+# Run as a file, Python would look for modules in this folder only, not in the one above it.
 from chunkers.sizes import Ruler
 from evaluation.measures import Measure, evaluate, parse_measure
 from evaluation.types import Case, TextCase, TextSpan
@@ -34,7 +34,7 @@ FILES, FILE_BYTES, FILE_TOKENS, CHUNKS_PER_FILE = 200, 12_000, 3_000, 30
 
 
 def make_cases(queries: int, depth: int, seed: int) -> Iterator[Case]:
-    """Yield random cases over 200 files and 6,000 chunks, of which one in three overlaps its neighbour."""
+    """Yield random cases over 200 files and 6,000 chunks, one in three of which overlaps its neighbour."""
     rng = np.random.default_rng(seed)
     rulers = [Ruler(np.sort(rng.choice(FILE_BYTES, FILE_TOKENS, replace=False))) for _ in range(FILES)]
     step = FILE_BYTES // CHUNKS_PER_FILE
@@ -58,7 +58,7 @@ def make_cases(queries: int, depth: int, seed: int) -> Iterator[Case]:
 
 
 def fastest(repeats: int, functions: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """Return the seconds of each function's fastest call; they take turns, so that all meet the same load."""
+    """Return the seconds of each function's fastest call; calls are interleaved, so that all see the same load."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
@@ -70,7 +70,7 @@ def fastest(repeats: int, functions: dict[str, Callable[[], Any]]) -> dict[str, 
 
 
 def compare_engines(queries: int, depth: int, repeats: int) -> dict[str, float]:
-    """Return seconds of bare pytrec_eval, of ranx after its compilation, and of the measures here."""
+    """Return the seconds of bare pytrec_eval, of ranx after its compilation, and of the measures here."""
     import pytrec_eval
     from ranx import Qrels, Run
     from ranx import evaluate as ranx_evaluate
@@ -114,7 +114,7 @@ def growth(sizes: list[int], depth: int) -> list[dict[str, float]]:
 
 
 class _Stopwatch:
-    """Passes cases on and keeps the time that making them took."""
+    """Passes cases on and records the time of generating them."""
 
     def __init__(self, cases: Iterator[Case]) -> None:
         self.cases = cases

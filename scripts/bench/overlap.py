@@ -38,7 +38,7 @@ def command(*, chunks: int, steps: int, rules: Sequence[str], as_json: bool) -> 
     \b
     python -m scripts.bench.overlap
     python -m scripts.bench.overlap --chunks 200000 --rule any --rule min_cover --json
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     rows = [
         {"chunks": size, "annotations": size // 10, "rule": rule, "seconds": seconds, "relevant": relevant}
         for size in [chunks >> step for step in reversed(range(steps))]

@@ -1,4 +1,4 @@
-"""How large a report is and how soon a browser paints it: python -m scripts.bench.page."""
+"""Size of a report and time to first paint in a browser: python -m scripts.bench.page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from evaluation.results.types import Results
 _SIZES = (500, 1000, 1500, 2000, 2500)
 _FAMILIES = ("cast", "recursive", "fixed-nws", "code-chunk")
 _PACKAGES = ("anyio", "click", "fsspec", "jinja2", "joblib", "markdown_it", "rich", "urllib3")
-"""Installed with chunkbench, and large enough for a thousand queries of their own code."""
+"""Installed with chunkbench, and large enough for a thousand queries from their own code."""
 _RETRIEVERS = ("bm25", "bm25:k1=0.9,b=0.4", "bm25:k1=2.0,b=0.9")
 """Three settings that need no vectors."""
 _TO_OPEN = "return performance.getEntriesByType('paint').map(e => [e.name, e.startTime])"
@@ -64,7 +64,7 @@ def _compared(count: int, queries: int, settings: int) -> Results:
     names = [f"{family}:size={size}" for size, family in itertools.product(_SIZES, _FAMILIES)]
     config = make_config(
         {
-            # The smallest of them give fewer than their share.
+            # The smallest of them yield fewer than their share.
             "datasets": [f"mined:root={roots},queries={-(-queries // (len(_PACKAGES) - 1))}"],
             "chunkers": names[:count],
             "retrievers": _RETRIEVERS[:settings],
@@ -111,7 +111,7 @@ def _painted(page: Path) -> dict[str, Any]:
                 driver.get("about:blank")
                 driver.get(page.as_uri())
                 times.append(dict(driver.execute_script(_TO_OPEN))["first-contentful-paint"])
-            errors = len(driver.get_log("browser"))  # type: ignore[no-untyped-call] # selenium declares no type
+            errors = len(driver.get_log("browser"))  # type: ignore[no-untyped-call] # selenium is untyped
         finally:
             driver.quit()
     return {"first_paint_ms": round(sorted(times)[2]), "console_errors": errors}

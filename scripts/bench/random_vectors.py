@@ -1,4 +1,4 @@
-"""Vectors without meaning, as wide as a model's: for the time and the memory of searching them."""
+"""Random vectors with a model's dimensions: for the time and memory of searching them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from indexing.types import Vectors
 
 @dataclass(frozen=True, kw_only=True)
 class RandomVectors:
-    """A random direction for each text, the same for the same text."""
+    """A random direction for each text, the same for equal texts."""
 
     version: ClassVar[str] = "1"
 
@@ -23,11 +23,11 @@ class RandomVectors:
 
     @property
     def max_tokens(self) -> int | None:
-        """All of a text is seen."""
+        """The whole text is seen."""
         return None
 
     def identity(self) -> Mapping[str, Any]:
-        """Return what decides the vectors."""
+        """Return what determines the vectors."""
         return {"encoder": "random", "version": self.version, "dimensions": self.dimensions}
 
     def encode(self, texts: Sequence[str], *, kind: str) -> Vectors:  # noqa: ARG002 - queries and documents alike

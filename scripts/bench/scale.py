@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import click
 
-# Run as a file, the folder of the script is on the path, and not the one above it.
+# Run as a file, Python would look for modules in this folder only, not in the one above it.
 from chunkers.sources import Folder, walk
 from evaluation.config import make_config
 from evaluation.experiment import stages
@@ -43,18 +43,18 @@ from scripts.bench.random_vectors import RandomVectors
 FACTORS = (1, 2, 4)
 NAME = "site-packages"
 EMBEDDER = "random"
-"""As wide as the default model; words hashed into vectors would tie by the thousand, which a model's do not."""
+"""With the default model's dimensions; hashed words would tie by the thousand, which a model's vectors do not."""
 PARTS = 16
 """Files of a first round, four times."""
 _MOST_MB = 2000
-"""What a process may hold."""
+"""Memory limit of a process."""
 ROUNDS = 3
-"""Of which the shortest counts, since others may use the machine."""
+"""The shortest counts, since others may use the machine."""
 _DEFINITION = re.compile(rb"^ *(?:async )?def ([a-z]+_[a-z_]+[a-z])\(", re.MULTILINE)
 
 
 class Corpus(NamedTuple):
-    """Some files of a folder, and how much is asked about them."""
+    """Some files of a folder, and the number of queries."""
 
     root: Path
     paths: tuple[str, ...]
@@ -94,7 +94,7 @@ def command(
     rows = []
     for factor in FACTORS if sizes else ():
         corpus = Corpus(root, chosen[: len(chosen) * factor // FACTORS[-1]], queries, chunker)
-        # A process of its own: what it held at most is what this size needs.
+        # A separate process: its peak memory is that of this size.
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
             rows.append({"size": f"{factor}×", **alone.submit(measure, corpus).result()})
     some = chosen[: int(len(chosen) // FACTORS[-1] * share)]
@@ -107,7 +107,7 @@ def command(
 
 
 def sample(folder: Folder, limit: float | None) -> tuple[str, ...]:
-    """Return the files in an order without meaning, so that any beginning is a fair part, up to the limit."""
+    """Return the files in a random order, so that any prefix is a fair sample, up to the limit."""
     paths = sorted(folder.paths, key=lambda path: hashlib.sha256(path.encode("utf-8", "surrogateescape")).digest())
     if limit is None:
         return tuple(paths)
@@ -137,7 +137,7 @@ def loaded_dataset(corpus: Corpus) -> LoadedDataset:
 
 
 def measure(corpus: Corpus) -> dict[str, Any]:
-    """Return what each stage took, from an empty cache, and the most memory that was held."""
+    """Return the time of each stage, from an empty cache, and the peak memory."""
     seconds: dict[str, float] = {}
     peaks: dict[str, float] = {}
 
@@ -181,12 +181,12 @@ def _embed(session: Session, corpus: Corpus) -> None:
 
 
 Work = Callable[[Corpus, Executor, Path], Callable[[], None]]
-"""Makes everything ready, and returns what is timed."""
+"""Prepares everything, and returns the function to time."""
 
 
 @contextmanager
 def _workers(*, on_ray: bool) -> Iterator[dict[str, Executor]]:
-    """Have one worker and two: processes, or nodes of a cluster that ends with the block."""
+    """Provide one worker and two: processes, or nodes of a cluster that ends with the block."""
     executors: dict[str, Executor] = {"one": Processes(1), "two": Processes(2)}
     if not on_ray:
         yield executors
@@ -204,7 +204,7 @@ class Nodes(NamedTuple):
     room: dict[str, int]
 
     def lose_one(self) -> None:
-        """Remove the node that was added last, with what it is at, and let another one join."""
+        """Remove the node that was added last, with its running tasks, and let another one join."""
         self.cluster.remove_node(self.cluster.list_all_nodes()[-1])
         self.cluster.add_node(**self.room)
 
@@ -229,13 +229,13 @@ def two_nodes() -> Iterator[Nodes]:
 def gain(work: Work, corpus: Corpus, executors: Mapping[str, Executor]) -> dict[str, float]:
     """Return the seconds of one and of two workers on the same work, each from an empty cache; all have started.
 
-    Where others use the machine, wall-clock seconds say little: ``path`` is the processor time of this process and of
-    its busiest worker, one after the other, which is what the work takes on free cores, or a little more.
+    If others use the machine, wall-clock seconds say little: ``path`` is the processor time of this process plus that
+    of its busiest worker, which is about what the work takes on free cores, or slightly more.
     """
     seconds = dict.fromkeys(executors, math.inf)
     paths = dict.fromkeys(executors, math.inf)
     for number, (name, executor) in itertools.product(range(ROUNDS + 1), executors.items()):
-        # The first round is a smaller one, for the workers to start and import what each stage needs.
+        # The first round is smaller, so that the workers start and import what each stage needs.
         chosen = corpus if number else corpus._replace(paths=corpus.paths[: max(4 * PARTS, len(corpus.paths) // 4)])
         with tempfile.TemporaryDirectory() as cache:
             timed = work(chosen, executor, Path(cache))
@@ -247,12 +247,12 @@ def gain(work: Work, corpus: Corpus, executors: Mapping[str, Executor]) -> dict[
                 paths[name] = min(paths[name], time.process_time() - here + max(busy, default=0.0))
     found = {**seconds, "ratio": seconds["one"] / seconds["two"]}
     if isinstance(executors["two"], Ray):
-        return found  # its workers are no children of this process, and what they used is not known here
+        return found  # its workers are not children of this process, so their usage is unknown here
     return {**found, "path_ratio": paths["one"] / paths["two"], "path_one": paths["one"], "path_two": paths["two"]}
 
 
 def _processor_times() -> dict[int, float]:
-    """Return the processor seconds that each process which this one has started has used."""
+    """Return the processor seconds used by each process that this one has started."""
     found = {}
     for child in multiprocessing.active_children():
         if child.pid is not None and child.is_alive():
@@ -327,7 +327,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _carried_on(first: dict[str, Any], last: dict[str, Any]) -> Iterator[str]:
-    """Yield what more chunks would take: time and store in proportion, memory by its growth; nothing of one size."""
+    """Yield an extrapolation to more chunks: time and store in proportion, memory by its growth; none for one size."""
     if first["chunks"] == last["chunks"]:
         return
     seconds = sum(spent for name, spent in last["seconds"].items() if name != "wall") / last["chunks"]

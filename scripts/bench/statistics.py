@@ -1,4 +1,4 @@
-"""Times comparisons beside scipy's permutation test in one run: python -m scripts.bench.statistics."""
+"""Times comparisons against scipy's permutation test in one run: python -m scripts.bench.statistics."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def command(chunkers: int, queries: int, flips: int, repeat: int, as_json: bool)
         permutation_type="samples",
         n_resamples=flips,
         vectorized=True,
-        # scipy's own default holds every resample at once: 1.6 GB here.
+        # scipy's own default holds all resamples at once: 1.6 GB here.
         batch=2000,
     )
     theirs = time.perf_counter() - start

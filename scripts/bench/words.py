@@ -1,4 +1,4 @@
-"""`python -m scripts.bench.words`: an index of words beside bm25s by itself, on the same texts and the same words."""
+"""`python -m scripts.bench.words`: the word index against bare bm25s, on the same texts and the same words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from indexing.word_counts import WordCounts, counts_of
 
 K1, B = 1.2, 0.75
 ROUNDS = 3
-"""Of which the shortest counts."""
+"""The shortest counts."""
 
 
 @click.command()
@@ -41,7 +41,7 @@ def command(*, root: Path | None, texts: int, as_json: bool) -> None:
 
 
 def measure(texts: list[str]) -> dict[str, Any]:
-    """Return the processor seconds of each way, and what they are to each other."""
+    """Return the processor seconds of each way, and their ratios."""
     vocabulary: dict[str, int] = {}
 
     def split() -> list[list[int]]:

@@ -1,1 +1,1 @@
-"""Long forms of the contracts that the tests check briefly."""
+"""Long versions of the contracts that the tests check briefly."""

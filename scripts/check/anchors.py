@@ -1,8 +1,8 @@
-"""Marked lines followed over real history, beside what git's own diff says of the same lines.
+"""Marked lines followed over real history, compared with git's own diff of the same lines.
 
-Every definition of an old commit is marked and looked for in a newer one by its text alone. Lines that git's diff does
-not touch have one place in the newer file; ``agree`` counts the rows found exactly there.
-``python -m scripts.check.anchors CLONE --commits 200``
+Every definition of an old commit is marked and searched for in a newer one by its text alone. Lines that git's diff
+does not touch have one place in the newer file; ``agree`` counts the rows found exactly there. ``python -m
+scripts.check.anchors CLONE --commits 200``
 """
 
 from __future__ import annotations
@@ -107,10 +107,10 @@ class _Diff:
         return "git: elsewhere"
 
     def _lines(self, marked: Marked) -> tuple[int, int] | None:
-        """Return where untouched lines are now; None where the diff touches them."""
+        """Return where untouched lines are now; None if the diff touches them."""
         offset = 0
         for hunk in self._known.get(marked.path, ()):
-            # Of an empty old side git names the line before it, of an empty new side too.
+            # For an empty old side git gives the line before it, also for an empty new side.
             first = hunk.old if hunk.removed else hunk.old + 1
             if first + hunk.removed <= marked.first:
                 offset += hunk.added - hunk.removed

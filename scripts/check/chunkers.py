@@ -1,4 +1,4 @@
-"""`python -m scripts.check.chunkers [FOLDER …]`: every own chunker over the standard library and every package here."""
+"""`python -m scripts.check.chunkers [FOLDER …]`: every built-in chunker over all installed code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGEST = 5_000_000
 
 
 class Checked(NamedTuple):
-    """What was found in one file."""
+    """The findings in one file."""
 
     size: int
     chunks: int
@@ -43,7 +43,7 @@ def command(folders: tuple[Path, ...], specs: tuple[str, ...], *, every: int, wo
     \b
     python -m scripts.check.chunkers
     python -m scripts.check.chunkers src --chunker cast:size=100
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     paths = sorted(set(_files(folders or _installed())))[::every]
     if not paths:
         raise UsageError("no source files to check")
@@ -65,7 +65,7 @@ def command(folders: tuple[Path, ...], specs: tuple[str, ...], *, every: int, wo
 
 
 def check_file(path: Path, specs: Sequence[str]) -> Checked:
-    """Return what each chunker got wrong in a file."""
+    """Return each chunker's errors in a file."""
     source = SourceFile(path.name, path.read_bytes(), language_of(path.name))
     count, problems = 0, []
     for spec in specs:

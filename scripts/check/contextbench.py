@@ -1,4 +1,4 @@
-"""ContextBench against clones: which rows load, why the others do not, and whether marked lines hold their text.
+"""ContextBench against clones: which rows load, why the others do not, and whether marked lines have their text.
 
 ``python -m scripts.check.contextbench --path FILE --repos FOLDER``
 """
@@ -28,7 +28,7 @@ _NUMBERED = re.compile(r"\s*\d+\t?")
 @click.option("--repos", required=True, help="Folder with clones.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, path: str, repos: str, as_json: bool) -> int:
-    """Compare every marked span of the rows that load with the text that the file says is there."""
+    """Compare every marked span of the rows that load with its text in the file."""
     dataset = ContextBench(path=path, repos=repos, problems="skip").load()
     verdicts = list(_compared(path, dataset))
     found: dict[str, Any] = {**dataset.details, "text": dict(Counter(kind for kind, _ in verdicts))}
@@ -44,7 +44,7 @@ def command(*, path: str, repos: str, as_json: bool) -> int:
 
 
 def _compared(path: str, dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """Yield for each marked span of a loaded row whether its lines hold the published text, and where it is."""
+    """Yield for each marked span of a loaded row whether its lines are the published text, and where it is."""
     loaded = {query.id: query.repo for query in dataset.queries}
     repositories = {repository.name: repository for repository in dataset.repositories}
     for row in read_instances(path):
@@ -55,7 +55,7 @@ def _compared(path: str, dataset: Dataset) -> Iterator[tuple[str, str]]:
 
 
 def _verdict(marked: Marked, data: bytes) -> str:
-    """Return whether the lines are the published text, whitespace aside and numbers before the lines taken off."""
+    """Return whether the lines are the published text, ignoring whitespace and line numbers."""
     if marked.text is None:
         return "no text published"
     lines = data.decode("utf-8", "replace").split("\n")[marked.first - 1 : marked.last]
@@ -64,7 +64,7 @@ def _verdict(marked: Marked, data: bytes) -> str:
     here = _bare(lines)
     if here in (_bare(wanted), _bare(numbered)):
         return "same"
-    # Some texts were copied by hand, with lines left out or added at the end.
+    # Some texts were copied by hand, with lines omitted, or added at the end.
     return "same beginning" if here.startswith((_bare(numbered)[:200], _bare(wanted)[:200])) else "other"
 
 

@@ -1,4 +1,4 @@
-"""`python -m scripts.check.engines`: every search in 1, 2 and 7 shards, by every engine; 1 where any result differs."""
+"""`python -m scripts.check.engines`: every search in 1, 2 and 7 shards, by every engine; exit 1 if any differs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EMBEDDER = "hashing:dimensions=64"
 
 
 class Row(NamedTuple):
-    """What one way of searching gives, beside one process with one shard."""
+    """The result of one way of searching, compared with one process and one shard."""
 
     dataset: str
     engine: str
@@ -66,7 +66,7 @@ class Way(NamedTuple):
 @click.option("--ray/--no-ray", "on_ray", default=True, show_default=True, help="Two Ray nodes on this machine, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, datasets: tuple[str, ...], chunker: str, limit: int, on_ray: bool, as_json: bool) -> None:
-    """Rank and score by words, vectors and both, divided in several ways, and count what is not the same."""
+    """Rank and score by words, vectors and both, divided in several ways, and count the differences."""
     rows: list[Row] = []
     for dataset in datasets:
         for row in compared(dataset, chunker, limit, on_ray=on_ray):
@@ -112,7 +112,7 @@ def _ways(*, on_ray: bool) -> Iterator[list[Way]]:
 
 
 def searched(session: Session, way: Way, *, shards: int) -> dict[CellKey, Result]:
-    """Search and score all cells anew, each in so many shards."""
+    """Search and score all cells from scratch, each in this many shards."""
     for cell in session.cells:
         session.store.drop(session.retrieve_key(cell))
         session.store.drop(session.score_key(cell))
@@ -129,7 +129,7 @@ def searched(session: Session, way: Way, *, shards: int) -> dict[CellKey, Result
 
 
 def _blocks(session: Session, cell: CellKey, shards: int) -> list[stages.SearchBlock]:
-    """Return the files of a cell in so many ranges of about as many chunks."""
+    """Return the files of a cell in this many ranges with about equally many chunks."""
     chunks = stages.chunk(session, cell.dataset, cell.chunker)
     ends = np.cumsum(np.bincount(chunks.columns["file"], minlength=len(chunks.files)))
     edges = [0, *np.searchsorted(ends, len(chunks) * np.arange(1, shards) / shards).tolist(), len(chunks.files)]
@@ -154,7 +154,7 @@ def _score(session: Session, blocks: Mapping[CellKey, Sequence[stages.SearchBloc
 
 
 def _differences(expected: Mapping[CellKey, Result], found: Mapping[CellKey, Result]) -> tuple[int, int, int, int]:
-    """Return how many rankings and scores there are, and how many are not the same to the last bit."""
+    """Return the number of rankings and scores, and how many are not bit-identical."""
     rankings = [
         found[cell].ranking.get(query) != hits
         for cell, result in expected.items()
@@ -169,7 +169,7 @@ def _differences(expected: Mapping[CellKey, Result], found: Mapping[CellKey, Res
 
 
 def _nothing() -> None:
-    """Leave the engine as it is."""
+    """Leave the engine unchanged."""
 
 
 def _line(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""A small experiment whose runs are forks of this process, disturbed at an exact place of the code."""
+"""A small experiment whose runs are forks of this process, disturbed at an exact place in the code."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class {title}Shop:
 
 
 class Window(NamedTuple):
-    """A function of the code, by its file and name; while it runs, the window is open."""
+    """A function of the code, by its file and name; the window is open while it runs."""
 
     name: str
     file: str
@@ -49,7 +49,7 @@ class Window(NamedTuple):
 
 
 class Disturbance(NamedTuple):
-    """What happens when the window has seen so many calls; ``act`` runs inside the disturbed process."""
+    """The disturbance after a number of calls in the window; ``act`` runs inside the disturbed process."""
 
     window: Window
     at: int
@@ -57,7 +57,7 @@ class Disturbance(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a run ended: its code (negative for a signal), what it said, what it printed, calls inside the window."""
+    """How a run ended: its exit code (negative for a signal), stderr, stdout, and the number of calls in the window."""
 
     code: int
     err: str
@@ -66,22 +66,22 @@ class Ended(NamedTuple):
 
     @property
     def in_order(self) -> bool:
-        """Whether an end without success is one that a user understands."""
+        """Whether a failure is one that a user understands."""
         return "Traceback" not in self.err and self.code in (0, 1, 2, 3, 130)
 
 
 class Limits(NamedTuple):
-    """What the run is short of."""
+    """The resource limits of the run."""
 
     largest_file: int | None = None
     files: int | None = None
     more_memory: int | None = None
-    """Bytes on top of what the process has when it starts."""
+    """Bytes in addition to what the process has when it starts."""
     user: int | None = None
 
 
 def make_experiment(root: Path, *, copies: int = 1) -> None:
-    """Write a repository of some files, each so many times as long, its annotations, and an experiment."""
+    """Write a repository with some files, each repeated this many times, its annotations, and an experiment."""
     code = root / "code"
     code.mkdir(parents=True)
     rows = []
@@ -107,7 +107,7 @@ def load_modules(arguments: Sequence[object], *, cache: Path, note: Path) -> Non
     """Import what a run of the command imports, so that its forks need not."""
     run(arguments, cache=cache, modules=note)
     for name in note.read_text("utf-8").split("\n"):
-        with contextlib.suppress(Exception):  # some are made by others and cannot be imported by name
+        with contextlib.suppress(Exception):  # some are created dynamically and cannot be imported by name
             importlib.import_module(name)
 
 
@@ -124,7 +124,7 @@ def run(
 
 
 class Started(NamedTuple):
-    """A run that is under way."""
+    """A run in progress."""
 
     pid: int
     pipes: list[tuple[int, int]]
@@ -134,7 +134,7 @@ class Started(NamedTuple):
         _, status = os.waitpid(self.pid, 0)
         texts = []
         for hear, _ in self.pipes:
-            os.set_blocking(hear, False)  # what a killed run has started may hold the other end
+            os.set_blocking(hear, False)  # children of a killed run may hold the other end
             with open(hear, "rb") as said:  # noqa: PTH123 - a descriptor, not a path
                 texts.append((said.read() or b"").decode("utf-8", "replace"))
         out, err, calls = texts
@@ -149,7 +149,7 @@ def start(
     limits: Limits | None = None,
     modules: Path | None = None,
 ) -> Started:
-    """Begin what `run` waits for."""
+    """Start what `run` waits for."""
     pipes = [os.pipe() for _ in range(3)]
     child = os.fork()
     if not child:
@@ -175,7 +175,7 @@ def _become(  # noqa: PLR0917 - what a fork inherits
         os.dup2(pipes[0], 1)
         os.dup2(pipes[1], 2)
         for pipe in pipes[:2]:
-            # A report is longer than a pipe holds, and nobody reads before the end.
+            # A report is longer than a pipe's buffer, and nobody reads before the end.
             with contextlib.suppress(OSError):
                 _enlarge(pipe)
         sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), "utf-8", write_through=True)
@@ -187,7 +187,7 @@ def _become(  # noqa: PLR0917 - what a fork inherits
         main()
     except SystemExit as end:
         code = int(end.code or 0)
-    except BaseException:  # noqa: BLE001 - a fork may never go on as its parent
+    except BaseException:  # noqa: BLE001 - a fork must never continue as its parent
         import traceback
 
         sys.setprofile(None)
@@ -244,7 +244,7 @@ class _Watch:
                 self._act()
 
     def tell(self) -> None:
-        """Write how many calls there were, where nothing was to happen at one of them."""
+        """Write the number of calls, if no disturbance was requested."""
         if not self._at:
             os.write(self._pipe, f" {self._calls}".encode())
 
@@ -267,7 +267,7 @@ class Trial(NamedTuple):
 
 
 class Lab:
-    """An experiment, its undisturbed results, and copies of it to be disturbed."""
+    """An experiment, its undisturbed results, and copies of it to disturb."""
 
     def __init__(self, home: Path, *, copies: int = 1, jobs: int = 1) -> None:
         self.home = home
@@ -285,7 +285,7 @@ class Lab:
 
     @functools.cached_property
     def split(self) -> Lab:
-        """One whose repository is so large that its files, words and searches are divided, among two processes."""
+        """A lab whose repository is so large that its files, words and searches are divided between two processes."""
         return Lab(self.home / "split", copies=300, jobs=2)
 
     def _load(self, home: Path) -> None:
@@ -296,7 +296,7 @@ class Lab:
         shutil.rmtree(home / "history")
 
     def place(self, template: str = "") -> Path:
-        """Return a folder of its own, empty or a copy."""
+        """Return a new folder, empty or a copy."""
         self.number += 1
         place = self.home / f"try{self.number}"
         if template:
@@ -336,7 +336,7 @@ class Lab:
 
 
 def as_calm(lab: Lab, place: Path, cache: Path | None = None) -> str:
-    """Return what is wrong with the same command given again, or nothing."""
+    """Return what is wrong after repeating the same command, or nothing."""
     again = lab.compare(place, cache=cache)
     if again.code:
         return f"again: code {again.code}: {last_line(again.err)}"
@@ -347,7 +347,7 @@ def as_calm(lab: Lab, place: Path, cache: Path | None = None) -> str:
 
 
 def last_line(text: str) -> str:
-    """Return the last thing that was said."""
+    """Return the last line of stderr."""
     lines = [line for line in text.strip().splitlines() if line.strip()]
     return lines[-1][:200] if lines else "nothing said"
 
@@ -362,14 +362,14 @@ def nothing() -> None:
 
 
 def positions(calls: int, kills: int) -> list[int]:
-    """Return calls spread over the window; where it has fewer, each more than once."""
+    """Return calls spread over the window; if it has fewer, some repeat."""
     if not calls:
         return []
     return [1 + number * calls // kills for number in range(kills)]
 
 
 def compare_kills(lab: Lab, window: Window, act: Callable[[], None], kills: int) -> Iterator[Trial]:
-    """Yield a comparison that is disturbed at each of some calls inside the window, and given again."""
+    """Yield a comparison that is disturbed at each of several calls inside the window, and repeated."""
     calls = lab.compare(lab.place(), Disturbance(window, 0, nothing)).calls
     for at in positions(calls, kills):
         place = lab.place()

@@ -1,8 +1,8 @@
-"""`python -m scripts.check.faults`: runs that are killed, starved and robbed at exact places; 1 where one ends badly.
+"""`python -m scripts.check.faults`: kills runs at exact places, and takes away resources and files; exit 1 on failure.
 
-A kill lands inside a window: the process ends itself, by a signal that nobody can handle, at a call that the window's
-function makes. After it, the same command has to finish with the scores of an undisturbed run, and nothing that was
-finished before may be gone.
+A kill lands inside a window: the process ends itself, by a signal that cannot be handled, at a call made by the
+window's function. Afterwards, the same command must finish with the scores of an undisturbed run, and no finished work
+may be lost.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ _LATER = 10 * 365 * 86_400
 
 
 class Row(NamedTuple):
-    """What became of one kind of fault."""
+    """The outcome of one kind of fault."""
 
     fault: str
     tries: int
     landed: int
     same: int
-    """Runs that end, at once or when the command is given again, as if undisturbed."""
+    """Runs that end, at once or when repeated, as if undisturbed."""
     said: int
-    """Runs that first ended with one line and a code of their own."""
+    """Runs that first ended with one line and their own exit code."""
     wrong: tuple[str, ...]
 
 
@@ -106,7 +106,7 @@ def command(*, kills: int, only: tuple[str, ...], as_json: bool) -> None:
 
 
 def faults(lab: Lab, kills: int) -> Iterator[tuple[str, Iterator[Trial]]]:
-    """Yield each fault with its trials, which run as they are asked for."""
+    """Yield each fault with its trials, which run lazily."""
     for window in COMPARE:
         yield f"kill in compare: {window.name}", compare_kills(lab, window, kill, kills)
     yield "kill in a split stage", split_kills(lab, kills)
@@ -168,7 +168,7 @@ def _next_night(lab: Lab, place: Path) -> str:
 
 
 def _lacking(lab: Lab, history: History) -> str:
-    """Return what a history of three nights, a killed one and one more does not have as it should."""
+    """Return what is missing from a history of three nights, a killed one and one more."""
     from evaluation.history.accepted import acceptances
 
     numbers = history.numbers()
@@ -243,7 +243,7 @@ def _prune_beside() -> None:
 
 
 def _beside(arguments: tuple[str, ...]) -> None:
-    """Run a command at the same time, as another user of the cache does; it may wait for a lock that we hold."""
+    """Run a command at the same time, as another user of the cache would; it may wait for a lock that we hold."""
     sys.setprofile(None)
     if os.fork():
         return
@@ -256,7 +256,7 @@ def _beside(arguments: tuple[str, ...]) -> None:
 
 
 def _robbed(lab: Lab, act: Callable[[], None], kills: int) -> Iterator[Trial]:
-    """Take entries away while a run that has all of them reads."""
+    """Remove entries while a run that has all of them is reading."""
     calm = lab.place("calm")
     shutil.rmtree(calm / "out")
     calls = lab.compare(calm, Disturbance(READING, 0, nothing)).calls
@@ -281,7 +281,7 @@ def _starved(lab: Lab, shortages: list[Limits]) -> Iterator[Trial]:
 
 
 def _full_disk(lab: Lab, *, split: bool = False) -> Iterator[Trial]:
-    """Give cache and results a disk of a few pages; where none can be mounted, there is no trial."""
+    """Put cache and results on a disk of a few pages; if none can be mounted, there is no trial."""
     lab = lab.split if split else lab
     for pages in (1, 4, 10, 20, 40, 60, 80) if not split else (4, 60, 200, 400, 800, 1_200, 1_600):
         place = lab.place()
@@ -307,7 +307,7 @@ def _mounted(*arguments: str) -> bool:
 
 
 def _foreign(lab: Lab, *, warm: bool, damaged: bool) -> Iterator[Trial]:
-    """Run as somebody who can read the cache and cannot write to it; only root can become somebody else."""
+    """Run as a user who can read the cache but not write to it; only root can change the user."""
     if os.getuid():
         return
     cache = lab.home / "calm" / "cache" if warm and not damaged else lab.place("calm" if warm else "")
@@ -326,7 +326,7 @@ def _foreign(lab: Lab, *, warm: bool, damaged: bool) -> Iterator[Trial]:
 
 
 def _spoiled_by_others(lab: Lab) -> Iterator[Trial]:
-    """Run as somebody who may write to the cache, but not to the entries of others, which are all spoiled."""
+    """Run as a user who may write to the cache, but not to the entries of others, which are all damaged."""
     for way in (_spoil_values, _spoil_manifests, _link_elsewhere) if not os.getuid() else ():
         cache, place = lab.place("calm") / "cache", lab.place()
         place.chmod(0o777)
@@ -361,7 +361,7 @@ def _link_elsewhere(entry: Path) -> None:
 
 
 def _clock(lab: Lab) -> Iterator[Trial]:
-    """Have every file come from the future, which is what a clock set back looks like."""
+    """Give every file a time in the future, as after a clock was set back."""
     for template in ("calm", "nights"):
         place = lab.place(template)
         later = time.time() + _LATER

@@ -43,14 +43,14 @@ def blocks(page: str) -> list[Block]:
 
 
 def stored(page: str) -> dict[str, dict[str, str]]:
-    """Return name → command and output, as they were last printed."""
+    """Return name → command and output, as last printed."""
     file = _file(page)
     found: dict[str, dict[str, str]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return found
 
 
 def disagreements(page: str) -> list[str]:
-    """Return a line for each part of a page that is not what its command printed."""
+    """Return a line for each part of a page that differs from its command's output."""
     known, found = stored(page), {block.name: block for block in blocks(page)}
     lines = [f"{page}: {name} is stored and not on the page" for name in known.keys() - found.keys()]
     for name, block in found.items():
@@ -62,7 +62,7 @@ def disagreements(page: str) -> list[str]:
 
 
 def printed(command: str) -> str:
-    """Return what a command prints, as Markdown: tables as they are, anything else as a code block."""
+    """Return a command's output as Markdown: tables unchanged, anything else as a code block."""
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603, S607 - a command of our own page
     if done.returncode != 0:
         raise click.ClickException(f"{command} ended with {done.returncode}: {done.stderr.strip()[-500:]}")

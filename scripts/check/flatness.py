@@ -1,9 +1,9 @@
-"""`python -m scripts.check.flatness`: what size alone does to each measure, with a retriever whose skill is known.
+"""`python -m scripts.check.flatness`: the effect of size alone on each measure, with a retriever of known skill.
 
-The simulated retriever tells a chunk that holds some of the answer from one that holds none with the same skill
-whatever the size of the chunks: scores are normal, and those of chunks with gold lie ``--skill`` standard deviations
-higher. A fair measure should hardly move with the size; one on chunk ids does. Beside it: what a random and what a
-perfect ranking of the same chunks reach.
+The simulated retriever separates chunks that hold some of the answer from the others with the same skill whatever the
+size of the chunks: scores are normal, and those of chunks with gold are ``--skill`` standard deviations higher. A fair
+measure should hardly change with the size; one on chunk ids does. For reference: the scores of a random and of a
+perfect ranking of the same chunks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m scripts.check.fuzz`: spoil every format that is read and every file that is cut; 1 where one is a bug."""
+"""`python -m scripts.check.fuzz`: corrupts every input format and every source file; exit 1 if that reveals a bug."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _EXAMPLES = Path(__file__).parents[2] / "tests" / "fixtures" / "code"
 _PART = 500
 _TOLD = 5_000
 _SLOW = 5.0
-"""Seconds of processor time that reading a spoiled file of some kilobytes may take."""
+"""Processor time that reading a corrupted file of some kilobytes may take, in seconds."""
 
 
 class Find(NamedTuple):
-    """An input that was read wrongly."""
+    """An input that was handled wrongly."""
 
     where: str
     what: str
@@ -50,7 +50,7 @@ def command(*, inputs: int, chunks: int, seed: int, minutes: float | None, keep:
     \b
     python -m scripts.check.fuzz                                  a minute
     python -m scripts.check.fuzz --inputs 100000 --chunks 20000   an hour
-    """  # noqa: D301 - \b is click's mark for text that is not to be wrapped
+    """  # noqa: D301 - \b is click's mark for text that is not wrapped
     began = time.monotonic()
     with quiet():
         seconds = minutes * 60 if minutes else math.inf
@@ -75,7 +75,7 @@ def command(*, inputs: int, chunks: int, seed: int, minutes: float | None, keep:
 
 
 def fuzz_inputs(count: int, *, seed: int, seconds: float = math.inf) -> tuple[Counter[str], list[Find]]:
-    """Read so many spoiled inputs, or for so long, the formats in turn; return how many of each, and the finds."""
+    """Read this many corrupted inputs, or for this long, cycling through the formats; return counts and finds."""
     if not count:
         return Counter(), []
     until = time.monotonic() + seconds
@@ -110,12 +110,12 @@ def _one(target: Target, home: Path, rng: random.Random) -> Iterator[Find]:
 
 
 def fuzz_chunkers(count: int, *, seed: int, seconds: float = math.inf) -> tuple[int, list[Find]]:
-    """Cut so many files, or for so long; return the number and the finds."""
+    """Cut this many files, or for this long; return the number and the finds."""
     until = time.monotonic() + seconds
     examples = [CODE, PATCH, *example_sources(_EXAMPLES)]
     finds: list[Find] = []
     done = 0
-    if count >= _PART:  # loaded here once, each grammar is there in every child
+    if count >= _PART:  # loaded here once, so that every child has each grammar
         for language in known_languages():
             grammar(language)
     while done < count and time.monotonic() <= until:
@@ -131,7 +131,7 @@ def fuzz_chunkers(count: int, *, seed: int, seconds: float = math.inf) -> tuple[
 
 
 class _own_cache:  # noqa: N801 - used as a context manager
-    """Have archives unpacked, and vectors stored, below a folder of the run's own."""
+    """Unpack archives and store vectors below a folder of this run."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

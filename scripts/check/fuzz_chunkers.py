@@ -1,4 +1,4 @@
-"""Every chunker over every grammar, on bytes that are no program: nothing lost, nothing empty, nothing endless."""
+"""Every chunker over every grammar, on bytes that are not programs: nothing lost, nothing empty, nothing endless."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_SECONDS = 5
 
 _QUICK = 0.2
 _BEGUN = (b'abc "def' * 30, b"abc 'def\n" * 30, b'abc <<EOF\n|||\n/* `${ --[[ """' * 10)
-"""Texts that end inside something."""
+"""Texts that end inside a construct."""
 
 SPECS = (
     "cast:size=1",
@@ -45,7 +45,7 @@ SPECS = (
 
 
 class Case(NamedTuple):
-    """One file for one chunker; the number alone decides it."""
+    """One file for one chunker, determined by its number alone."""
 
     number: int
     spec: str
@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
 
 def cases(count: int, *, first: int = 0) -> list[Case]:
-    """Return so many cases that every language meets every chunker as often as any other."""
+    """Return this many cases, such that every language meets every chunker equally often."""
     languages = sorted(known_languages())
     return [
         Case(number, SPECS[number // len(languages) % len(SPECS)], languages[number % len(languages)])
@@ -62,7 +62,7 @@ def cases(count: int, *, first: int = 0) -> list[Case]:
 
 
 def source_of(case: Case, *, seed: int, examples: Sequence[bytes]) -> SourceFile:
-    """Return the case's file: noise, brackets, the grammar's own words, or a spoiled text of any language."""
+    """Return the case's file: noise, brackets, the grammar's own words, or a corrupted text of any language."""
     rng = random.Random(f"{seed} {case.number}")  # noqa: S311 - tests, not secrets
     way = rng.randrange(6)
     if way == 0:
@@ -82,7 +82,7 @@ def source_of(case: Case, *, seed: int, examples: Sequence[bytes]) -> SourceFile
 
 
 def _own_words(language: str, rng: random.Random) -> bytes:
-    """Return words of the language without its sense: they lead deeper into a grammar than any noise."""
+    """Return meaningless sequences of the language's words: they lead deeper into a grammar than noise."""
     known = grammar(language)
     fixed = [number for number in range(known.node_kind_count) if not known.node_kind_is_named(number)]
     words = [*filter(None, map(known.node_kind_for_id, fixed)), *"a0 \n\t\"'#/\\é(){}<>=\0"]
@@ -91,10 +91,10 @@ def _own_words(language: str, rng: random.Random) -> bytes:
 
 
 def run_cases(todo: Sequence[Case], *, seed: int, examples: Sequence[bytes]) -> Iterator[tuple[Case, str]]:
-    """Yield each case that breaks a promise, takes too long or ends its process, and what was seen.
+    """Yield each case that breaks a guarantee, takes too long or crashes its process, and what was seen.
 
-    A parser in C that does not come back cannot be interrupted from inside, so cases run in a child that the system
-    stops; the next child goes on behind the case that was its last.
+    A C parser that does not return cannot be interrupted from inside, so cases run in a child that the system stops;
+    the next child continues after the last case of the previous one.
     """
     place = mmap.mmap(-1, 8)
     done = 0
@@ -134,7 +134,7 @@ def _serve(todo: Sequence[Case], seed: int, examples: Sequence[bytes], place: mm
                 what = f"takes {time.process_time() - began:.1f} s for {len(source.data)} bytes"
             if what:
                 os.write(writing, f"{at} {what}\n".encode("utf-8", "replace"))
-    except BaseException:  # noqa: BLE001 - a fork may never go on as its parent
+    except BaseException:  # noqa: BLE001 - a fork must never continue as its parent
         code = 70
     finally:
         os._exit(code)
@@ -153,7 +153,7 @@ def _seen(case: Case, source: SourceFile) -> str:
 
 
 def _remembering(chunker: Chunker, source: SourceFile, begun: bytes) -> Iterator[str]:
-    """Yield where a file is cut by what was cut before it: grammars share their variables with the whole process."""
+    """Yield files whose cuts depend on what was cut before: grammars share their variables with the whole process."""
     first = chunk_file(chunker, source)
     chunk_file(chunker, SourceFile(source.path, begun, source.language))
     if chunk_file(chunker, source) != first:
@@ -161,5 +161,5 @@ def _remembering(chunker: Chunker, source: SourceFile, begun: bytes) -> Iterator
 
 
 def example_sources(folder: Path) -> list[bytes]:
-    """Return the texts that are spoiled: source files of several languages."""
+    """Return the texts to corrupt: source files of several languages."""
     return [file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()]

@@ -1,4 +1,4 @@
-"""Published datasets, span runs, tools' answers and clones as formats to spoil, each with what stands around it."""
+"""Published datasets, span runs, tools' answers and clones as formats to corrupt, each with its surroundings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Read = Callable[[Path, bytes], object]
 
 
 def formats(home: Path) -> Iterator[Target]:
-    """Yield them; what a good example needs beside it is made in the folder."""
+    """Yield the formats; files that a valid example needs beside it are created in the folder."""
     head = _clone(home / "clones" / "o__r")
     yield from _plain()
     yield from _published(home, head)
@@ -51,7 +51,7 @@ def _plain() -> Iterator[Target]:
     def answer(_home: Path, data: bytes) -> object:
         try:
             return [read_place(each, rank=1) for each in read_answer(data, "q1")]
-        except ToolError as error:  # what fails a tool's cell, in one line
+        except ToolError as error:  # the one-line failure of a tool's cell
             raise UsageError(str(error)) from None
 
     place = {"file": "a.py", "start_line": 1, "end_line": 2}
@@ -200,7 +200,7 @@ def _layout() -> Iterator[Target]:
 
 
 def _objects(home: Path) -> Iterator[Target]:
-    """Yield the files of a clone that git itself reads; what git cannot read has to end in one line too."""
+    """Yield the files of a clone that git itself reads; if git cannot read them, the error must be one line too."""
     clone = home / "objects"
     _clone(clone)
     _git(clone, "repack", "-adq")
@@ -241,7 +241,7 @@ def _object(clone: Path, file: Path) -> Read:
 
 
 def _clone(place: Path) -> str:
-    """Make a clone of one commit and return its hash."""
+    """Create a clone with one commit and return its hash."""
     place.mkdir(parents=True)
     (place / "a.py").write_bytes(CODE)
     _git(place, "init", "-q", "-b", "main")
@@ -253,7 +253,7 @@ def _clone(place: Path) -> str:
 def _git(place: Path, *arguments: str) -> str:
     who = {f"GIT_{role}_{what}": "a@b.c" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     plain = {"PATH": os.environ["PATH"], "HOME": str(place), "GIT_CONFIG_NOSYSTEM": "1"}
-    done = subprocess.run(  # noqa: S603 - git, on a repository made here
+    done = subprocess.run(  # noqa: S603 - git, on a repository created here
         ["git", *arguments],  # noqa: S607 - the user's own
         cwd=place,
         env={**plain, **who},
@@ -269,7 +269,7 @@ def _rows(name: str, rows: Sequence[object], file: str, load: Callable[[str], ob
 
 
 def _folder(name: str, files: dict[str, bytes], load: Callable[[str], object]) -> Iterator[Target]:
-    """Yield each file of a dataset that is a folder; the others are as they should be."""
+    """Yield each file of a dataset folder; the other files stay intact."""
 
     def read(part: str) -> Read:
         def reading(home: Path, data: bytes) -> object:

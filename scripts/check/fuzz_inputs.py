@@ -1,4 +1,4 @@
-"""Every format that the tool reads, as a good example and the reading of it: spoiled, it may only raise UsageError."""
+"""Every input format, as a valid example and its reader: on corrupted input, it may only raise UsageError."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from chunkers.errors import UsageError
 
 
 class Target(NamedTuple):
-    """A format: what is right, and who reads it. ``read`` gets a folder in which the spoiled bytes have their place."""
+    """A format: a valid example, and its reader. ``read`` gets a folder with the corrupted bytes in place."""
 
     name: str
     good: bytes
@@ -67,12 +67,12 @@ _ROW_PROBLEM = re.compile(r".+:\d+: |and [\d,]+ more problems|[\d,]+ rows")
 
 
 def targets(home: Path) -> list[Target]:
-    """Return all formats; what a good example needs beside it is made in the folder."""
+    """Return all formats; files that a valid example needs beside it are created in the folder."""
     return [*_texts(), *_tables(), *_stored(home)]
 
 
 def finding(target: Target, home: Path, data: bytes) -> str:
-    """Return what is wrong with how the data was read, or nothing: an answer or a UsageError of one line is right."""
+    """Return what is wrong with how the data was read, or nothing: a result or a one-line UsageError is right."""
     try:
         target.read(home, data)
     except UsageError as error:
@@ -125,7 +125,7 @@ def _texts() -> Iterator[Target]:
         del home
         try:
             return _rows(_parsed(data), 2)
-        except ValueError as error:  # what `post` makes a fault of
+        except ValueError as error:  # the exception that `post` makes of a fault
             raise UsageError("a malformed reply") from error
 
     def rules(home: Path, data: bytes) -> object:
@@ -369,7 +369,7 @@ def _write(file: Path, data: bytes) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep warnings of damaged entries, which are the point here, off the screen."""
+    """Suppress warnings about damaged entries, which are intended here."""
     import logging
 
     logging.disable(logging.WARNING)

@@ -1,7 +1,7 @@
 """Runs chosen tests of a tree many times: one process imports what the code needs, each run is a fork of it.
 
-It is started by path, and knows nothing of our packages: every run imports them anew, faults included. It reads one
-JSON order per line and answers each with one line.
+It is started by path and imports none of our packages: every run imports them from scratch, mutations included. It
+reads one JSON order per line and answers each with one line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-# Not what pytest itself wants to import: hypothesis, for one, must be imported by its plug-in.
+# Not what pytest itself must import: hypothesis, for example, must be imported by its plug-in.
 _IMPORTED = (
     *("pytest", "numpy", "scipy.stats", "pyarrow.parquet", "pyarrow.dataset", "pydantic"),
     *("faiss", "bm25s", "pytrec_eval", "tiktoken", "tree_sitter_language_pack", "click", "rich.table", "jinja2"),
@@ -26,20 +26,20 @@ _IMPORTED = (
 
 
 class Chosen:
-    """A pytest plug-in that keeps some tests, in a given order, and writes down how each one ended."""
+    """A pytest plug-in that selects tests, in a given order, and records how each one ended."""
 
     def __init__(self, names: list[str] | None) -> None:
         self.names = names
         self.ended: dict[str, tuple[bool, float]] = {}
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """Keep what was chosen."""
+        """Select the chosen tests."""
         if self.names is not None:
             place = {name: number for number, name in enumerate(self.names)}
             items[:] = sorted((item for item in items if item.nodeid in place), key=lambda item: place[item.nodeid])
 
     def pytest_runtest_logreport(self, report: Any) -> None:  # noqa: ANN401 - pytest's report
-        """Note whether the test has passed so far, and its seconds."""
+        """Record whether the test has passed so far, and its seconds."""
         passed, seconds = self.ended.get(report.nodeid, (True, 0.0))
         self.ended[report.nodeid] = passed and not report.failed, seconds + report.duration
 
@@ -58,7 +58,7 @@ def _serve(tree: Path) -> None:
 
 
 def _run(tree: Path, order: dict[str, Any]) -> dict[str, Any]:
-    """Return pytest's exit code, or None where the tests took too long, and how each test ended."""
+    """Return pytest's exit code, or None if the tests took too long, and how each test ended."""
     answer = tree / ".answer.json"
     answer.unlink(missing_ok=True)
     pid = os.fork()
@@ -85,7 +85,7 @@ def _become(order: dict[str, Any], answer: Path) -> NoReturn:
             chosen = Chosen(order["tests"])
             code = int(pytest.main(order["arguments"], plugins=[chosen]))
             answer.write_text(json.dumps(chosen.ended), "utf-8")
-    except BaseException:  # noqa: BLE001 - a fork may never go on as its parent
+    except BaseException:  # noqa: BLE001 - a fork must never continue as its parent
         traceback.print_exc()
     finally:
         os._exit(code)

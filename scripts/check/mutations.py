@@ -1,8 +1,8 @@
-"""Makes small faults one at a time and says which ones the tests notice (python -m scripts.check.mutations --room X).
+"""Mutates the code one place at a time and reports what the tests detect (python -m scripts.check.mutations --room X).
 
 A fault is a flipped comparison, an off-by-one, a swapped operator or a negated condition. It is made in a copy of the
-tree, and only the tests that reach its line are run. Faults that change nothing a caller could see are listed, each
-with its reason, in equivalent_mutations.jsonl, and are not counted.
+tree, and only the tests that reach its line are run. Faults without any visible effect are listed, each with its
+reason, in equivalent_mutations.jsonl, and are not counted.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _RUNNER = Path(__file__).with_name("mutation_runner.py")
 _EQUIVALENT = Path(__file__).with_name("equivalent_mutations.jsonl")
 _WANTED = 0.9
 _SLOWER = 5.0
-"""A run that takes this many times as long as without the fault is stopped, and the fault counts as noticed."""
+"""A run that takes this many times as long as without the fault is stopped, and the fault counts as detected."""
 
 
 class Room(NamedTuple):
-    """A part of the code, and the tests that speak for it."""
+    """A part of the code, and the tests for it."""
 
     code: str
     tests: str
@@ -79,7 +79,7 @@ ROOMS = {
     "recommend": Room("evaluation/recommend/*.py", "recommend_*"),
     "history": Room("evaluation/history/*.py", "history_* nightly_runs", "short_week trouble"),
 }
-"""Room → the files that it is made of, and the names of its test files without test_ and .py."""
+"""Room → its source files, and the names of its test files without test_ and .py."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ _SWAPS: list[tuple[type[ast.operator], type[ast.operator]]] = [
 ]
 _OPERATORS = dict(_SWAPS)
 _LARGEST = 10
-"""Above it a constant is a size of blocks or caches rather than a place that can be off by one."""
+"""A larger constant is a size of blocks or caches rather than one that can be off by one."""
 
 
 def changed(node: ast.AST) -> Iterator[ast.expr]:
@@ -156,7 +156,7 @@ def _end(node: ast.expr) -> int:
 
 
 def _places(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """Yield each expression that may be at fault, and whether as a condition that is negated."""
+    """Yield each expression to mutate, and whether it is a condition to negate."""
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "type_ignores"}:
             continue
@@ -206,7 +206,7 @@ class Reach(NamedTuple):
     lines: Mapping[str, Mapping[int, Sequence[str]]]
 
     def tests(self, fault: Fault) -> list[str]:
-        """Return the tests that reach the fault, the fastest first; all of them where it is reached by an import."""
+        """Return the tests that reach the fault, fastest first; all of them if an import reaches it."""
         found: set[str] = set()
         for line in range(fault.line, fault.end_line + 1):
             for context in self.lines.get(fault.file, {}).get(line, ()):
@@ -216,12 +216,12 @@ class Reach(NamedTuple):
         return self._fastest(found & self.seconds.keys())
 
     def beside(self, tests: Sequence[str]) -> list[str]:
-        """Return the other tests of the same files: what a shared fixture does is done for the first of them only."""
+        """Return the other tests of the same files: the first of them pays for a shared fixture."""
         files = {_file_of(name) for name in tests}
         return self._fastest({name for name in self.seconds if _file_of(name) in files} - set(tests))
 
     def _fastest(self, names: Iterable[str]) -> list[str]:
-        """Sort tests by how long they take, file by file: a fixture of a whole file is then made once."""
+        """Sort tests by duration, file by file: a fixture of a whole file is then created once."""
         chosen = sorted(names)
         files: dict[str, float] = defaultdict(float)
         for name in chosen:
@@ -236,7 +236,7 @@ def _file_of(test: str) -> str:
 def reach(
     run: Callable[..., dict[str, Any]], tree: Path, files: Sequence[str], tests: Sequence[str], *, without: str = ""
 ) -> Reach:
-    """Run a room's tests once without a fault, watching which lines each one reaches."""
+    """Run a room's tests once without a fault, recording which lines each one reaches."""
     from coverage import CoverageData
 
     sources = sorted({f"--cov={Path(file).parent}" for file in files})
@@ -262,7 +262,7 @@ def notices(run: Callable[..., dict[str, Any]], tree: Path, fault: Fault, known:
     before = place.stat()
     sound = place.read_bytes()
     place.write_text(fault.text, "utf-8")
-    # Another time than the compiled file's, so that it is not taken for this one; and afterwards the old time again.
+    # A modification time other than the compiled file's, so that this one is recompiled; restored afterwards.
     os.utime(place, ns=(before.st_atime_ns, before.st_mtime_ns + 10**12))
     try:
         return any(_fails(run, known, tests) for tests in (reaching, known.beside(reaching)) if tests)
@@ -277,7 +277,7 @@ def _fails(run: Callable[..., dict[str, Any]], known: Reach, tests: Sequence[str
 
 
 def equivalent() -> set[tuple[str, str]]:
-    """Return the faults that nobody could notice, as file and changed lines."""
+    """Return the faults that no test can detect, as file and changed lines."""
     rows = [json.loads(line) for line in _EQUIVALENT.read_text("utf-8").splitlines()]
     return {(row["file"], row["diff"]) for row in rows}
 
@@ -305,7 +305,7 @@ def _files(pattern: str) -> list[str]:
 @click.option("--only", metavar="FILE", help="Only faults of this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print rows as JSON.")
 def command(*, room: str, count: int, seed: int, only: str | None, as_json: bool) -> None:
-    """Make faults at random places of a room; exit 1 where the tests notice fewer than nine of ten."""
+    """Make faults at random places of a room; exit 1 if the tests detect fewer than nine of ten."""
     files = [file for file in _files(ROOMS[room].code) if only in (None, file)]
     tests = sorted({file for word in ROOMS[room].tests.split() for file in _files(f"tests/test_{word}.py")})
     known_equal = equivalent()

@@ -21,11 +21,11 @@ from scripts.check.nightly_lab import CHUNKER, Lab
 
 _PARTS = ["week", "trouble", "quiet", "cost"]
 Check = tuple[str, bool, str]
-"""What was to hold, whether it does, and the figures."""
+"""The requirement, whether it holds, and the figures."""
 
 
 def week(lab: Lab, *, nights: int = 7, spoiled_after: int = 5) -> Iterator[Check]:
-    """Yield what became of a week of ordinary commits, with a refactored and a spoiled chunker, and new versions."""
+    """Yield the results of a week of ordinary commits, with a refactored and a degraded chunker, and new versions."""
     alarms = []
     for night in range(1, nights + 1):
         if night > 1:
@@ -70,7 +70,7 @@ def _not_comparable(summary: dict[str, object], kind: str, code: int) -> Check:
 
 
 def trouble(lab: Lab) -> Iterator[Check]:
-    """Yield how the history takes a second run, a kill, damage by hand and a clock that goes back."""
+    """Yield how the history handles a second run, a kill, manual damage and a clock that goes back."""
     lab.night()
     lab.edit(20)
     slow = lab.start_night(seconds_per_file=600.0)
@@ -120,7 +120,7 @@ def _clock(lab: Lab) -> Check:
 
 
 def quiet_nights(*, nights: int = 200, alpha: float = 0.05, seed: int = 0) -> Iterator[Check]:
-    """Yield the share of simulated nights without any true change in which something was called one."""
+    """Yield the share of simulated nights without any true change in which something was reported."""
     from scripts.check.quiet_nights import false_alarms
 
     for repositories in (1, 8):
@@ -132,7 +132,7 @@ def quiet_nights(*, nights: int = 200, alpha: float = 0.05, seed: int = 0) -> It
 
 
 def cost(lab: Lab) -> Iterator[Check]:
-    """Yield the time of a night with 1 % of the files changed, and of one without a change, against the first."""
+    """Yield the time of a night with 1 % of the files changed, and of one without a change, relative to the first."""
     first = _measured(lab)
     same = _measured(lab)
     lab.edit(30, share=0.01)
@@ -151,7 +151,7 @@ def cost(lab: Lab) -> Iterator[Check]:
 
 
 class Cost(NamedTuple):
-    """What a night took."""
+    """The cost of a night."""
 
     seconds: float
     embedded: int
@@ -174,7 +174,7 @@ def _measured(lab: Lab) -> Cost:
 
 
 def _vectors(lab: Lab) -> int:
-    """Return how many vectors the lab's cache holds: each is a text that was embedded once."""
+    """Return the number of vectors in the lab's cache: each is a text that was embedded once."""
     return sum(part["vectors"] for part in json.loads(lab.run("cache", "--json").out)["parts"])
 
 
@@ -187,7 +187,7 @@ def _wait(condition: Callable[[], bool], *, seconds: float = 120.0) -> None:
 
 
 def main() -> int:
-    """Run the parts and print one line for each thing that was to hold."""
+    """Run the parts and print one line for each requirement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART")
     parser.add_argument("--package", default="jinja2", help="the installed package whose source moves")

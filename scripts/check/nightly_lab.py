@@ -1,4 +1,4 @@
-"""A moving repository, a third party's chunker that can be spoiled, and nights run by the real command."""
+"""A moving repository, a third-party chunker that can be degraded, and nights run by the real command."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ class Lab:
 
     @property
     def clone(self) -> Path:
-        """The repository that moves."""
+        """The repository that changes."""
         return self.root / "project"
 
     @property
     def history(self) -> Path:
-        """Where the runs are."""
+        """The folder of the runs."""
         return self.root / "history"
 
     @property
@@ -81,7 +81,7 @@ class Lab:
         return self.root / "nightly.toml"
 
     def set_up(self, package: str) -> None:
-        """Make a repository from an installed package's source, and install the chunker beside it."""
+        """Create a repository from an installed package's source, and install the chunker beside it."""
         found = importlib.util.find_spec(package)
         places = list(found.submodule_search_locations or ()) if found else []
         shutil.copytree(places[0], self.clone / package, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
@@ -108,13 +108,13 @@ class Lab:
         self.experiment.write_text(textwrap.dedent(text), "utf-8")
 
     def install(self, version: str) -> None:
-        """Put a version of the chunker's code in place; its version string stays the same."""
+        """Install a version of the chunker's code; its version string stays the same."""
         home = self.root / "plugins"
         self._distribution(home, "chunkbench-lab", "1.0", "[chunkbench.chunkers]\nlab = chunkbench_lab:Lab\n")
         (home / "chunkbench_lab.py").write_text(VERSIONS[version], "utf-8")
 
     def upgrade_grammars(self, version: str) -> Path:
-        """Return a folder which, put on the path, makes the grammar pack say that it has another version."""
+        """Return a folder that, when on the path, makes the grammar pack report another version."""
         home = self.root / "grammars"
         self._distribution(home, "tree_sitter_language_pack", version, "")
         return home
@@ -147,7 +147,7 @@ class Lab:
         for place in range(count):
             file = files[(7 * night + 3 * place) % len(files)]
             lines = file.read_text("utf-8").splitlines(keepends=True)
-            # A note on top moves every line below it; a helper at the end is new code with a new question.
+            # A note on top moves every line below it; a helper at the end is new code with a new query.
             lines.insert(_after_future(lines), f"# Reviewed on day {night}.\n")
             lines.append(_helper(night, place))
             file.write_text("".join(lines), "utf-8")
@@ -169,18 +169,18 @@ class Lab:
         return [sys.executable, "-m", "scripts", *arguments]
 
     def run(self, *arguments: str, path: Sequence[Path] = ()) -> Ran:
-        """Run a verb to its end."""
+        """Run a verb to completion."""
         done = subprocess.run(  # noqa: S603 - our own command
             self.command(*arguments), capture_output=True, text=True, check=False, env=self.environment(path=path)
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def night(self, *, path: Sequence[Path] = ()) -> Ran:
-        """Run a night; what it printed is its JSON summary."""
+        """Run a night, which prints its JSON summary."""
         return self.run("nightly", str(self.experiment), "--engine", "serial", "--json", path=path)
 
     def start_night(self, *, seconds_per_file: float) -> subprocess.Popen[bytes]:
-        """Start a night that takes its time."""
+        """Start a night that takes a while."""
         return subprocess.Popen(  # noqa: S603 - our own command
             self.command("nightly", str(self.experiment), "--engine", "serial"),
             env=self.environment(more={"LAB_SECONDS": str(seconds_per_file)}),
@@ -190,7 +190,7 @@ class Lab:
 
 
 def _after_future(lines: Sequence[str]) -> int:
-    """Return a place below the imports from __future__, which must come first."""
+    """Return a place after the imports from __future__, which must come first."""
     found = [number for number, line in enumerate(lines) if line.startswith("from __future__")]
     return found[-1] + 1 if found else 0
 

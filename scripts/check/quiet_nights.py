@@ -1,4 +1,4 @@
-"""Nights in which nothing truly changed, simulated: how often does the gate call something a change?"""
+"""Simulated nights in which nothing truly changed: how often does the gate report a change?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHUNKERS = ("a", "b", "c", "d")
 
 
 def false_alarms(nights: int, *, alpha: float, repositories: int, queries: int = 80, seed: int = 0) -> int:
-    """Return in how many nights any chunker and measure is called better or worse; no minimum effect helps."""
+    """Return the number of nights with any verdict but "no change", without a minimum effect."""
     rng = np.random.default_rng(seed)
     limits = Limits(alpha=alpha, minimum_effect=0.0, flips=2000, seed=seed)
     count = 0
@@ -30,16 +30,16 @@ def false_alarms(nights: int, *, alpha: float, repositories: int, queries: int =
 
 
 def _night(rng: np.random.Generator, difficulty: np.ndarray, repositories: int) -> Results:
-    """Return scores that scatter around the same truth: by repository, by query, and by chunker and measure.
+    """Return scores that vary around the same truth: by repository, by query, and by chunker and measure.
 
-    The scatter of a repository is shared by its queries, and that of a query by all chunkers and both measures.
+    The variation of a repository is shared by its queries, and that of a query by all chunkers and both measures.
     """
     queries = len(difficulty)
     homes = np.arange(queries) % repositories
     asked = tuple(
         QueryRecord("simulated", f"q{k}", "", f"r{homes[k]}", f"r{homes[k]}", None, ()) for k in range(queries)
     )
-    # With few repositories the queries are the units, and the promise holds for independent ones.
+    # With few repositories the queries are the units, and the guarantee holds for independent ones.
     shared = rng.normal(0, 0.05, repositories)[homes] if repositories >= 6 else np.zeros(queries)
     of_query = rng.normal(0, 0.1, queries)
     cells = []

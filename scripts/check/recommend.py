@@ -89,7 +89,7 @@ def _simulated(world: World, runs: int, seed: int) -> dict[str, Any]:
 
 
 def _reached(share: float, goal: float, runs: int) -> bool:
-    """Return whether a share is what it should be, up to three standard errors of the simulation."""
+    """Return whether a share meets its target, within three standard errors of the simulation."""
     return share >= goal - 3 * float(np.sqrt(max(goal * (1 - goal), 0.0) / runs))
 
 
@@ -221,7 +221,7 @@ def _grid(dataset: str, specs: list[str], options: dict[str, Any]) -> _Grid:
 
 
 def _processor_seconds() -> float:
-    """Return what this process and the workers that have ended have used: others on the machine do not count."""
+    """Return the processor time of this process and its finished workers: others on the machine do not count."""
     workers = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + workers.ru_utime + workers.ru_stime
 

@@ -17,16 +17,16 @@ CANDIDATES = FAMILIES * len(SIZES)
 LOGS = np.tile(np.log(SIZES), FAMILIES)
 MARGIN = 0.02
 _SHARES = (0.13, 0.25)
-"""The share of a candidate's texts that the round's passages touch: of the smallest chunks and of the largest."""
+"""The share of a candidate's texts that the round's passages touch: for the smallest chunks and the largest."""
 _SCOUTS = (500, 1500, 4000)
-"""Sizes of one family that search everything first, and whose chunks are around the passages."""
+"""Sizes of one family that search everything first, and whose chunks surround the passages."""
 _FOUND = 0.9
-"""What a query scores whose answer is found."""
+"""The score of a query whose answer is found."""
 _LEVEL, _FAMILY, _OWN = 0.015, 0.025, 0.012
-"""What all text changes for everyone, for a family and for one candidate: standard deviations."""
+"""The effect of all text, for all candidates, for a family and for one candidate: standard deviations."""
 _SLOPE, _SLOPES = -0.05, 0.02
-"""What it changes for chunks that are e times as large as those around the passages: mean and standard deviation. All
-are as they were on thirteen repositories, searched by words."""
+"""Its effect on chunks e times as large as those around the passages: mean and standard deviation. All are as observed
+on thirteen repositories, searched by words."""
 
 Truth = Callable[[np.random.Generator], np.ndarray]
 
@@ -54,7 +54,7 @@ LARGER = np.log([entrant.size / entrant.around for entrant in ENTRANTS])
 
 
 def flat(_: np.random.Generator) -> np.ndarray:
-    """Return the same quality for everyone."""
+    """Return the same quality for all candidates."""
     return np.full(CANDIDATES, 0.6)
 
 
@@ -71,7 +71,7 @@ def nearly_equal(rng: np.random.Generator) -> np.ndarray:
 
 
 def curved(rng: np.random.Generator) -> np.ndarray:
-    """Return what sweeps of sizes look like: families a few points apart, each best at one size and worse around it."""
+    """Return qualities as in size sweeps: families a few points apart, each best at one size and worse around it."""
     sizes = np.log(SIZES)
     peak = rng.uniform(sizes[0], sizes[-1])
     families = rng.normal(0, 0.02, FAMILIES)
@@ -80,7 +80,7 @@ def curved(rng: np.random.Generator) -> np.ndarray:
 
 
 def steep(rng: np.random.Generator) -> np.ndarray:
-    """Return what repositories show: sizes differ by tens of points, families by several, the more the smaller."""
+    """Return qualities as on repositories: sizes differ by tens of points, families by several, small sizes most."""
     sizes = np.log(SIZES)
     slope, peak = rng.uniform(0.02, 0.16), rng.uniform(sizes[0] - 0.5, sizes[2])
     families = rng.normal(0, 0.04, FAMILIES)[:, None] * (sizes[-1] - sizes)[None, :] / (sizes[-1] - sizes[0])
@@ -89,7 +89,7 @@ def steep(rng: np.random.Generator) -> np.ndarray:
 
 
 class World(NamedTuple):
-    """A truth, the repositories in which it is seen, and the noise through which."""
+    """A truth, the repositories in which it is observed, and the noise."""
 
     name: str
     truth: Truth
@@ -97,13 +97,14 @@ class World(NamedTuple):
     queries: int
     """In each repository."""
     own: float
-    """The share of queries on which a candidate's luck is its own; on the others it is everybody's."""
+    """The share of queries on which a candidate's luck is its own; on the others it is shared by all."""
     leaning: float
-    """How much repositories differ in whom they favour: standard deviation."""
+    """Standard deviation of how much repositories differ in which candidates they favour."""
     passages: bool = True
     """Whether the round's passages favour some candidates more than others."""
     asked: int = 6
-    """Of six queries four choose the finalists; of these the round asks those below this: 6 are all, 2 a quarter."""
+    """Of every six queries, four choose the finalists; of these the round asks those below this: 6 are all, 2 a
+    quarter."""
 
 
 def _worlds() -> tuple[World, ...]:
@@ -143,7 +144,7 @@ WORLDS = _worlds()
 
 
 class Played(NamedTuple):
-    """How one race in a world went; shares."""
+    """The outcome of one race in a world, as shares."""
 
     loss: float
     """The truly best minus the recommended one."""
@@ -153,15 +154,15 @@ class Played(NamedTuple):
     final_risk: float
     """Against the finalists alone."""
     likely_loss: float
-    """What is believed to be lost at most; above the margin there is too little data."""
+    """The stated likely loss; above the margin there is too little data."""
     kept: float
-    """Whether the truly best is among those that may be best, 0 or 1; 1 where several are."""
+    """Whether the truly best is among those that may be best, 0 or 1; 1 if there are several."""
     may_be_best: float
-    """How many may be best."""
+    """The number of candidates that may be best."""
     bias: float
     """Mean of the finalists' means, on queries that did not choose them, minus their true means here."""
     winner_bias: float
-    """What is stated as the recommended one's mean minus its true mean here."""
+    """The stated mean of the recommended one minus its true mean here."""
     texts: float
     """Share of the grid's texts."""
 
@@ -209,14 +210,14 @@ def play(world: World, rng: np.random.Generator) -> Played:
 
 
 def _luck(candidates: int, queries: int, own: float, rng: np.random.Generator) -> np.ndarray:
-    """Return the difficulty of each query for each candidate: a query is found where it is below the quality."""
+    """Return the difficulty of each query for each candidate: a query is answered if it is below the quality."""
     shared = np.asarray(rng.random(queries))[None, :]
     alone = rng.random((candidates, queries)) < own
     return np.where(alone, rng.random((candidates, queries)), shared)
 
 
 def _among_passages(here: np.ndarray, world: World, rng: np.random.Generator) -> np.ndarray:
-    """Return the qualities among the round's passages; of scouts, which are around them, they are those of all text."""
+    """Return the qualities among the round's passages; for scouts, which surround them, they are those of all text."""
     if not world.passages:
         return here
     family = np.repeat(rng.normal(0, _FAMILY, FAMILIES), len(SIZES))

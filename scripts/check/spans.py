@@ -1,6 +1,6 @@
-"""`python -m scripts.check.spans`: what a comparison ranked, written as spans and scored again, gives the same numbers.
+"""`python -m scripts.check.spans`: a comparison's rankings, written as spans and scored again, give the same numbers.
 
-The default comparison, tools included, under every measure that needs nothing but places and gold: per-query values are
+The default comparison, tools included, under every measure that needs only places and gold: per-query values are
 compared to the last digit.
 """
 
@@ -74,7 +74,7 @@ def round_trip(
         if cell.status == "failed":
             raise click.ClickException(f"{' × '.join(cell.key)} failed: {cell.reason}")
         other = again[run_name(cell.key)]
-        # What was not scored again, or only then, differs.
+        # Cells scored in only one of the two count as differences.
         differ = len(cell.scores.keys() ^ other.scores.keys()) * len(results.queries)
         pairs = [(values, other.scores[name]) for name, values in cell.scores.items() if name in other.scores]
         differ += sum(int((~((a == b) | (np.isnan(a) & np.isnan(b)))).sum()) for a, b in pairs)
@@ -92,7 +92,7 @@ def round_trip(
 
 
 def text_measures() -> list[str]:
-    """Return the name of every registered measure that needs nothing but places and gold."""
+    """Return the name of every registered measure that needs only places and gold."""
     from evaluation.experiment.span_scoring import scores_spans
     from evaluation.measures.audit import specimen
     from evaluation.measures.registry import measure_classes

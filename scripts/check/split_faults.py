@@ -27,16 +27,16 @@ from scripts.check.fault_lab import (
 SPLIT = Window("split stage", "experiment/executors.py", "_share")
 """Open only while other processes have tasks: a single one is done in this process."""
 NO_WORKER = 77
-"""How a run ends that was to lose a worker when it had none."""
+"""Exit code of a run that was to lose a worker but had none."""
 
 
 def split_kills(lab: Lab, kills: int) -> Iterator[Trial]:
-    """Kill the run while two workers have its blocks: they end with it, and what they have kept is of use."""
+    """Kill the run while two workers have its blocks: they end with it, and what they have stored is used."""
     yield from compare_kills(lab.split, SPLIT, kill, kills)
 
 
 def lost_workers(lab: Lab, kills: int) -> Iterator[Trial]:
-    """Kill one of two workers: the run finishes as if nothing had been."""
+    """Kill one of two workers: the run finishes as if nothing had happened."""
     lab = lab.split
     calls = lab.compare(lab.place(), Disturbance(SPLIT, 0, nothing)).calls
     for at in positions(calls, kills):
@@ -48,7 +48,7 @@ def lost_workers(lab: Lab, kills: int) -> Iterator[Trial]:
 
 
 def _kill_worker() -> None:
-    """End a worker that has work; there is none before the first stage that is split."""
+    """End a worker that has a task; there is none before the first divided stage."""
     workers = multiprocessing.active_children()
     if not workers:
         os._exit(NO_WORKER)
@@ -68,7 +68,7 @@ def two_runs(lab: Lab) -> Iterator[Trial]:
 
 
 def _unlike(lab: Lab, place: Path, ended: Ended) -> str:
-    """Return in what a run differs from an undisturbed one, or nothing."""
+    """Return how a run differs from an undisturbed one, or nothing."""
     if ended.code:
         return f"code {ended.code}: {last_line(ended.err)}"
     return "" if scores(place / "out") == lab.expected else "other scores"

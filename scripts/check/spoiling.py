@@ -1,4 +1,4 @@
-"""Inputs spoiled at random: bytes, tokens and JSON values, the same ones for the same seed."""
+"""Randomly corrupted inputs: bytes, tokens and JSON values, reproducible by seed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def spoiled(data: bytes, rng: random.Random) -> bytes:
-    """Return the data with one to four things wrong; JSON is often spoiled as JSON, so that it still parses."""
+    """Return the data with one to four errors; JSON is often corrupted as JSON, so that it still parses."""
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         data = rng.choice(_WAYS)(data, rng)
     return data
@@ -63,7 +63,7 @@ def _insert(data: bytes, rng: random.Random) -> bytes:
 
 
 def _replace_word(data: bytes, rng: random.Random) -> bytes:
-    """Put a token in the place of what stands between two separators."""
+    """Replace the text between two separators by a token."""
     marks = [0, *(at for at, byte in enumerate(data[:20_000]) if byte in b" \t\n,:=\"'[]{}"), len(data)]
     at = rng.randrange(len(marks) - 1) if len(marks) > 1 else 0
     start, end = marks[at] + 1, marks[min(at + 1, len(marks) - 1)]

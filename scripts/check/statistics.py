@@ -19,7 +19,7 @@ from scripts.check.statistics_simulations import (
 from scripts.check.statistics_worlds import WORLDS, Line
 
 _FEWER = 8
-"""Families of many rows take longer: as many times fewer experiments are made of them."""
+"""Families of many rows take longer: they get this many times fewer experiments."""
 
 
 @click.command()
@@ -61,10 +61,10 @@ def _lines(runs: int, seed: int, every: int) -> Iterator[Line]:
 
 
 def _summary(lines: Sequence[Line]) -> Iterator[str]:
-    """Yield one row per kind of figure: its target, the middle and the worst of all worlds, and which that is."""
+    """Yield one row per kind of figure: its target, the median and the worst of all worlds, and which one that is."""
     yield "| what | target | worlds | experiments each | missed | median | worst | where |"
     yield "|---|---|---:|---:|---:|---:|---:|---|"
-    # Lines without a target are each a row of their own: the worst of them is not what matters.
+    # Lines without a target each form a row of their own: the worst of them is not what matters.
     kinds = dict.fromkeys((line.what, line.where if line.target == 1 else "") for line in lines)
     for what, alone in kinds:
         found = [line for line in lines if line.what == what and alone in ("", line.where)]

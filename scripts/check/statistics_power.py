@@ -1,4 +1,4 @@
-"""Power of comparisons with the best beside all pairs by max-T, the procedure before it."""
+"""Power of comparisons with the best, against all pairs by max-T, the previous procedure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _draw(rng: np.random.Generator, effects: np.ndarray, repositories: int) -> t
 
 
 def _beaten(means: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return whom some other row beats, corrected for all pairs by max-T over joint sign flips of repositories."""
+    """Return the rows that some other row beats, corrected for all pairs by max-T over joint sign flips."""
     rows, repositories = means.shape
     first, second = np.triu_indices(rows, 1)
     differences = means[first] - means[second]

@@ -1,4 +1,4 @@
-"""How often intervals, tests and answers are right in simulated worlds."""
+"""How often intervals, tests and decisions are right in simulated worlds."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SPAN = Span(-1.0, 1.0, known=True)
 
 
 def coverage_and_level(world: World, runs: int, seed: int) -> Iterator[Line]:
-    """Yield false positives and coverage at a true difference of 0.1, for both weights where they differ.
+    """Yield false positives and coverage at a true difference of 0.1, for both weights if they differ.
 
-    Many experiments are rows of one matrix, compared by what `compare_pairs` is made of.
+    Many experiments are rows of one matrix, compared by the components of `compare_pairs`.
     """
     weights = _WEIGHTS[:1] if world.equal else _WEIGHTS
     alarms, covered = dict.fromkeys(weights, 0), dict.fromkeys(weights, 0)
     rng = np.random.default_rng(seed)
-    # Sizes that are drawn differ from block to block.
+    # Random sizes differ from block to block.
     blocks = 1 if world.sizes else _BLOCKS
     each = max(1, runs // blocks)
     for _ in range(blocks):
@@ -53,7 +53,7 @@ def same_at_the_margin(world: World, runs: int, seed: int) -> Line:
 
 
 def hard_cases(runs: int, seed: int) -> Iterator[Line]:
-    """Yield false positives in worlds that the procedure promises nothing for; they have no target."""
+    """Yield false positives in worlds for which the procedure guarantees nothing; they have no target."""
     for world in HARD:
         differences, clusters = world.draw(np.random.default_rng(seed), runs)
         found = _intervals(differences, clusters, "repository")
@@ -62,7 +62,7 @@ def hard_cases(runs: int, seed: int) -> Iterator[Line]:
 
 
 def _intervals(differences: np.ndarray, clusters: list[str], weight: Weight) -> Ends:
-    """Return the intervals of many experiments, which decide; that p agrees is checked by `disagreements`."""
+    """Return the intervals of many experiments, which decide; `disagreements` checks that p agrees."""
     (group,) = weigh(differences, clusters, span=_SPAN, settings=Settings(weight, "t", 0, 0))
     level = SIGNIFICANT / 2
     return within(_SPAN, group.evidence.lower(level), group.evidence.upper(level))
@@ -145,7 +145,7 @@ def disagreements(runs: int, seed: int) -> Line:
 
 
 def _wrong_place(one: Standing) -> bool:
-    """Whether p or interval of a standing says something else than whether it may be best."""
+    """Return whether p or interval of a standing contradicts its membership in the set."""
     known = not np.isnan(one.mean)
     return known and not ((one.p > SIGNIFICANT) == (not one.high < 0) == one.may_be_best)
 

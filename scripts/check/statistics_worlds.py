@@ -1,4 +1,4 @@
-"""Worlds in which the truth about a difference is known."""
+"""Worlds in which the true difference is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
 class Line(NamedTuple):
-    """One figure beside its target; a figure within three standard errors of the target meets it."""
+    """One figure and its target; a figure within three standard errors of the target meets it."""
 
     what: str
     where: str
@@ -42,7 +42,7 @@ class World(NamedTuple):
 
     name: str
     sizes: tuple[int, ...]
-    """Queries per repository; empty for sizes that are drawn anew, lognormal between 3 and 400."""
+    """Queries per repository; empty for sizes drawn each time, lognormal between 3 and 400."""
     repositories: int
     of_repository: Draw
     of_query: Draw
@@ -50,7 +50,7 @@ class World(NamedTuple):
 
     @property
     def equal(self) -> bool:
-        """Whether all repositories have as many queries: then it does not matter what counts once."""
+        """Whether all repositories have equally many queries: then the weight does not matter."""
         return len(set(self.sizes)) == 1
 
     def draw(self, rng: np.random.Generator, runs: int) -> tuple[np.ndarray, list[str]]:
@@ -93,7 +93,7 @@ def heavy(deviation: float) -> Draw:
 
 
 def inflated(share: float, deviation: float) -> Draw:
-    """Return an effect that is 0 but for a share of cases."""
+    """Return an effect that is 0 except in a share of cases."""
     return lambda rng, shape: (rng.random(shape) < share) * rng.normal(0, deviation, shape).clip(-0.9, 0.9)
 
 
@@ -151,4 +151,5 @@ HARD = tuple(
     World(f"a fifth of {count} repositories gain", (40,) * count, count, rare_gain(0.2, 0.15), normal(0.1), skewed=True)
     for count in (6, 10, 24, 40)
 )
-"""Few repositories gain much and the others lose a little: with few repositories no procedure that decides can tell."""
+"""Few repositories gain much and the others lose a little: no procedure that decides with few repositories can detect
+it."""

@@ -1,7 +1,7 @@
-"""cAST's retrieval tables on RepoEval and SWE-bench Lite, for any embedder, and the fair answer beside them.
+"""cAST's retrieval tables on RepoEval and SWE-bench Lite, for any embedder, with the fair answer beside them.
 
-What the paper leaves open (how line scores are aggregated, which windows are the reference, the size limit) is an
-option here, and `--sensitivity` shows how much each matters.
+Where the paper is not specific (how line scores are aggregated, which windows are the reference, the size limit) there
+is an option, and `--sensitivity` shows how much each matters.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PAPER = {
 
 
 class Row(NamedTuple):
-    """One line of the table: who, under which protocol, with what scores in points of 100."""
+    """One line of the table: chunker, protocol, and scores in points of 100."""
 
     source: str
     protocol: str
@@ -146,7 +146,7 @@ def _datasets(options: dict[str, Any]) -> dict[str, str]:
     if options["swebench"]:
         if not options["repos"]:
             raise UsageError("--swebench needs --repos: the folder with clones or bare mirrors of its repositories")
-        # Instances whose clone is not at hand are left out and counted.
+        # Instances without a local clone are skipped and counted.
         found["swebench"] = f"swebench:path={options['swebench']},repos={options['repos']},problems=skip"
     if not found:
         raise UsageError("name RepoEval's folder with --data, or SWE-bench Lite's file with --swebench and --repos")

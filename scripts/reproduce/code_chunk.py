@@ -1,6 +1,6 @@
 """code-chunk's RepoEval protocol, with its own stored vectors, through the ordinary pipeline.
 
-Each of six repositories is searched alone for the prompts of its tasks; a chunk is relevant when it is of the same file
+Each of six repositories is searched alone for the prompts of its tasks; a chunk is relevant if it is from the same file
 and shares a line, blank or not, with the gold; binary precision, recall and nDCG at 5; the mean per repository, then
 the unweighted mean over repositories.
 """
@@ -54,7 +54,7 @@ def command(*, data: Path, vectors: Path, size: int, chunkers: tuple[str, ...], 
     from evaluation.experiment.run import run_experiment
     from evaluation.experiment.session import Session
 
-    # Its vectors are of the code alone, without the header that the library offers.
+    # Its vectors are of the code alone, without the library's optional header.
     specs = [f"{name}:size={size}" + (",header=false" if name == "code-chunk" else "") for name in chunkers]
     config = make_config(
         {
@@ -91,7 +91,7 @@ def dataset(data: Path, repository: str, gold: str) -> str:
 
 
 def table(session: Session, results: Results, chunker: str, *, gold: str, data: Path) -> dict[str, Any]:
-    """Return the means of each repository, their unweighted mean, and the texts that have no vector."""
+    """Return the means of each repository, their unweighted mean, and the number of texts without a vector."""
     rows: dict[str, Any] = {}
     missing = 0
     for name in REPOSITORIES:

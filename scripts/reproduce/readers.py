@@ -1,6 +1,6 @@
-"""`python -m scripts.reproduce.readers`: does it pay to read more around a hit than the chunk that was found?
+"""`python -m scripts.reproduce.readers`: does it pay to read more around a hit than the retrieved chunk?
 
-The same rankings, read chunk by chunk and by each reader, at equal budgets of tokens: small-to-big retrieval, merged
+The same rankings, read chunk by chunk and by each reader, at equal token budgets: small-to-big retrieval, merged
 parents and sentence windows are such readers.
 """
 
@@ -64,7 +64,7 @@ def compared(dataset: str, chunker: str, readers: Sequence[str], retriever: str)
 
 
 def reader_rows(results: Results, chunker: str, readers: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a row per reader and budget: both means, the reader's gain with its interval, and the answer."""
+    """Return a row per reader and budget: both means, the reader's gain with its interval, and the decision."""
     failed = next((cell for cell in results.cells if cell.status == "failed"), None)
     if failed is not None:
         raise click.ClickException(f"{failed.key.chunker}: {failed.reason}")

@@ -1,7 +1,7 @@
-"""`python -m scripts.reproduce.remedies`: what each remedy of the default experiment does to its verdict.
+"""`python -m scripts.reproduce.remedies`: the effect of each remedy of the default experiment on its verdict.
 
-The first row is how chunkers are often compared: docstrings blanked before files are cut, limits as they come, a model
-that reads the beginning of each chunk, docstring queries alone, every query counting once. Each further row changes one
+The first row is how chunkers are often compared: docstrings blanked before files are cut, default limits, a model that
+reads the beginning of each chunk, docstring queries alone, every query counting once. Each further row changes one
 thing and keeps it.
 """
 
@@ -60,7 +60,7 @@ class Blanked:
     dataset: Any
 
     def __call__(self, source: SourceFile) -> SourceFile:
-        """Return the file with spaces in place of what is hidden."""
+        """Return the file with spaces in place of hidden text."""
         from ground_truth.hidden import HiddenText, blanked
 
         hidden = HiddenText(span for span in self.dataset.hidden if span.path == source.path)
@@ -79,7 +79,7 @@ def command(*, packages: str, as_json: bool) -> None:
 
 
 def remedies(packages: str) -> list[dict[str, Any]]:
-    """Return a row per step: both means, the difference with its interval, and the answer."""
+    """Return a row per step: both means, the difference with its interval, and the decision."""
     from evaluation.experiment.executors import Serial
     from evaluation.experiment.run import run_experiment
 
