@@ -104,7 +104,7 @@ def narrowed(found: Found, *, depth: int, near: float = 0.0) -> Found:
     With ``near``, also hits that close behind the last place.
     """
     wide = found.positions.shape[1]
-    if wide <= 2 * depth or not depth:  # sorting a small table is quicker than partitioning it first
+    if wide <= 2 * depth or not depth:  # to sort little is quicker than to divide it first
         return found
     scores = np.where(found.positions >= 0, found.scores, -np.inf)
     last = -np.partition(-scores, depth - 1, axis=1)[:, depth - 1 : depth]

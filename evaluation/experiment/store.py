@@ -298,4 +298,4 @@ def _written(manifest: Path) -> float:
     try:
         return manifest.stat().st_mtime
     except OSError:
-        return 0.0  # dropped by another process
+        return 0.0  # another process has dropped it

@@ -80,7 +80,7 @@ def curved(rng: np.random.Generator) -> np.ndarray:
 
 
 def steep(rng: np.random.Generator) -> np.ndarray:
-    """Return qualities as on repositories: sizes differ by tens of points, families by several, small sizes most."""
+    """Return qualities as on repositories: sizes differ by tens of points, families by several, most at small sizes."""
     sizes = np.log(SIZES)
     slope, peak = rng.uniform(0.02, 0.16), rng.uniform(sizes[0] - 0.5, sizes[2])
     families = rng.normal(0, 0.04, FAMILIES)[:, None] * (sizes[-1] - sizes)[None, :] / (sizes[-1] - sizes[0])
