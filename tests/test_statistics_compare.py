@@ -291,11 +291,11 @@ def test_lower_may_be_better() -> None:
 
 def test_malformed_matrices_are_refused() -> None:
     """Labels that do not fit, twice the same name and infinite scores are errors of the caller."""
-    with pytest.raises(ValueError, match="do not match"):
+    with pytest.raises(UsageError, match="do not match"):
         compare_pairs(_scores(2, 3), ["r"] * 4, names=["a", "b"])
-    with pytest.raises(ValueError, match="not unique"):
+    with pytest.raises(UsageError, match="not unique"):
         compare_pairs(_scores(2, 3), ["r"] * 3, names=["a", "a"])
-    with pytest.raises(ValueError, match="infinite"):
+    with pytest.raises(UsageError, match="infinite"):
         compare_pairs(np.full((2, 3), np.inf), ["r"] * 3, names=["a", "b"])
     with pytest.raises(UsageError, match="no queries"):
         compare_pairs(np.empty((2, 0)), [], names=["a", "b"])

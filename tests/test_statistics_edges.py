@@ -116,7 +116,7 @@ def test_a_range_is_given_known_or_what_is_seen() -> None:
         with pytest.raises(UsageError, match="outside the measure's range, 0 to 9"):
             span(wrong, (0, 9))
     for ends in ((1.0, 1.0), (2.0, 1.0)):
-        with pytest.raises(ValueError, match="cannot range from"):
+        with pytest.raises(UsageError, match="cannot range from"):
             span([1], ends)
     assert tuple(difference_span(score_span(np.array([[2.0]]), (1, 5)))) == (-4, 4, True)
 
@@ -307,3 +307,71 @@ def test_a_family_of_one_and_certain_p() -> None:
             family_p(p, np.full(3, 4.0), np.full(3, high))
         )
     assert family_p(np.array([0.2]), np.array([4.0]), np.array([0.0]))[0] == pytest.approx(1 - 0.8**4, rel=1e-6)
+
+
+def test_values_that_another_lacks_do_not_unguard_a_pair() -> None:
+    """Whether queries guard a comparison depends on its own queries, not on those that a third has values for."""
+    clusters = [str(k) for k in range(6) for _ in range(12)]
+    gain = 0.018 + np.random.default_rng(0).normal(0, 0.003, 72)
+    a, b = 0.5 + gain / 2, 0.5 - gain / 2
+    few = np.where(np.arange(72) % 12 == 0, b, NAN)
+    (alone,) = compare_pairs(np.array([a, b]), clusters, names=["a", "b"])
+    beside, third = compare_pairs(np.array([a, b, few]), clusters, names=["a", "b", "few"], family="b")
+    assert alone.decision == beside.decision == "undecided"
+    assert (beside.low_alone, beside.high_alone) == (alone.low_alone, alone.high_alone)
+    (by_itself,) = compare_pairs(np.array([few, b]), clusters, names=["few", "b"])
+    assert (third.low_alone, third.high_alone) == (by_itself.low_alone, by_itself.high_alone)
+    assert best_set(np.array([a, b, few]), clusters, names=["a", "b", "few"]).standing("b").may_be_best
+
+
+def test_what_is_equal_everywhere_stays_equal_among_many() -> None:
+    """Sums that many rows share are rounded; a row of zeros beside them is still one of zeros, in any order."""
+    for seed, size, order in ((162, 9, [0, 2, 3, 1]), (185, 7, [0, 2, 1, 3]), (33, 12, [0, 4, 3, 2, 1])):
+        scores = np.random.default_rng(seed).random((len(order), size)).round(2)
+        scores[1] = scores[0]
+        names, clusters = [str(k) for k in order], [str(k) for k in range(size)]
+        found = compare_pairs(scores[order], clusters, names=names, test="sign-flip", flips=5000)
+        (same,) = (row for row in found if {row.a, row.b} == {"0", "1"})
+        assert (same.p_alone, same.low_alone, same.high_alone) == (1, 0, 0)
+
+
+def test_repositories_may_have_other_names() -> None:
+    """A skewness of exactly Cochran's limit is on it, in whatever order the repositories are added up."""
+    first = np.array([0, 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 1.0])
+    second = np.array([1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0.0])
+    clusters = [0, 2, 3, 4, 5, 4, 3, 2, 6, 6, 3, 4, 0, 0]
+    ends = []
+    for renamed in ([f"r{k}" for k in clusters], [f"z{9 - k}" for k in clusters]):
+        (row,) = compare_pairs(np.array([first, second]), renamed, names=["a", "b"])
+        ends.append((row.low, row.high))
+    assert ends[0] == pytest.approx(ends[1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"weight": "queries"}, "weight 'queries' is not known: give 'repository' or 'query'"),
+        ({"test": "sign_flip"}, "test 'sign_flip' is not known: give 't' or 'sign-flip'"),
+        ({"flips": 0}, "flips must be at least 1, not 0"),
+        ({"corrections": 0}, "corrections must be at least 1, not 0"),
+    ],
+)
+def test_an_option_that_is_not_known_is_refused(options: dict[str, Any], said: str) -> None:
+    """It would stand for another estimand or procedure, or for none."""
+    scores, clusters = np.random.default_rng(0).random((2, 8)), [str(k) for k in range(8)]
+    for call in (compare_pairs, best_set):
+        with pytest.raises(UsageError, match=said):
+            call(scores, clusters, names=["a", "b"], **options)
+
+
+def test_what_cannot_be_compared_is_refused_in_one_line() -> None:
+    """Words for scores, rows of several lengths, margins below nothing, nobody."""
+    for scores in ([["x", "y"], ["z", "w"]], [[1.0, 2.0], [3.0]]):
+        for call in (compare_pairs, best_set):
+            with pytest.raises(UsageError, match=r"^scores are not rows of as many numbers each: .+$"):
+                call(scores, ["r", "r"], names=["a", "b"])  # type: ignore[arg-type] # that is the mistake
+    for margin in (-0.1, NAN):
+        with pytest.raises(UsageError, match="the margin must be at least 0"):
+            compare_pairs(np.zeros((2, 2)), ["r", "r"], names=["a", "b"], margin=margin)
+    with pytest.raises(UsageError, match="nothing to compare"):
+        best_set(np.zeros((0, 2)), ["r", "r"], names=[])

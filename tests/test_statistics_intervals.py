@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from chunkers.errors import UsageError
 from evaluation.statistics import mean_interval
 from evaluation.statistics.intervals import weighted_mean
 
@@ -72,7 +73,7 @@ def test_a_missing_value_is_counted_and_too_few_give_no_interval() -> None:
     assert (none.n, none.undefined) == (0, 1)
     assert np.isnan(none.mean)
     assert np.isnan(weighted_mean(np.array([np.nan]), ["r"]))
-    with pytest.raises(ValueError, match="do not pair up"):
+    with pytest.raises(UsageError, match="do not pair up"):
         mean_interval([0.1, 0.2], ["r"])
 
 

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from chunkers.errors import UsageError
 from evaluation.statistics.caveats import caveats
 from evaluation.statistics.compare import FLIPS
 from evaluation.statistics.control import family_level, family_p, in_question, shared_correlation
 from evaluation.statistics.detectable import detectable
 from evaluation.statistics.evidence import Group, Settings, Span, agreeing, weigh, within
 from evaluation.statistics.samples import by_repository
-from evaluation.statistics.scores import checked, difference_span, score_span
+from evaluation.statistics.scores import checked, checked_settings, difference_span, score_span
 from evaluation.statistics.types import LEAST, SIGNIFICANT, BestSet, Standing, TestName, Unit, Weight
 
 
@@ -69,6 +70,9 @@ def best_set(
     ``corrections`` is the number of sets covered by one statement. The other options are those of `compare_pairs`.
     """
     found = checked(scores, clusters, names)
+    settings = checked_settings(weight, test, flips, seed, corrections=corrections)
+    if not len(found):
+        raise UsageError("there is nothing to compare")
     sign = 1.0 if higher_is_better else -1.0
     span = difference_span(score_span(found, value_range))
     present = [int(row) for row in np.flatnonzero(~np.isnan(found).all(axis=1))]
@@ -78,7 +82,7 @@ def best_set(
         sign * found[present],
         clusters,
         span=span,
-        settings=Settings(weight, test, flips, seed),
+        settings=settings,
         corrections=corrections,
     )
     places = {row: place for place, row in enumerate(present)}

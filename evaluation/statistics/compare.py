@@ -14,7 +14,7 @@ from evaluation.statistics.caveats import caveats, skewed
 from evaluation.statistics.detectable import detectable
 from evaluation.statistics.evidence import Found, Group, Settings, Span, two_sided, weigh
 from evaluation.statistics.samples import Repositories, by_repository
-from evaluation.statistics.scores import checked, difference_span, score_span
+from evaluation.statistics.scores import checked, checked_settings, difference_span, score_span
 from evaluation.statistics.types import MARGIN, SIGNIFICANT, Comparison, TestName, Weight
 
 FLIPS = 100_000
@@ -63,6 +63,9 @@ def compare_pairs(
     corrections: the number of comparisons covered by one statement, if larger than this family.
     """
     found = checked(scores, clusters, names)
+    settings = checked_settings(weight, test, flips, seed, corrections=1 if corrections is None else corrections)
+    if not margin >= 0:
+        raise UsageError(f"the margin must be at least 0, not {margin}")
     pairs = _pairs(names, family)
     if not pairs:
         return []
@@ -76,7 +79,7 @@ def compare_pairs(
         repositories=repositories,
         without_one=_without_one(repositories, weight),
         span=span,
-        settings=Settings(weight, test, flips, seed),
+        settings=settings,
         margin=margin,
         higher_is_better=higher_is_better,
     )

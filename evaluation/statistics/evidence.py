@@ -90,6 +90,8 @@ class Guarded:
 
     main: Evidence
     guard: Evidence
+    guarded: np.ndarray
+    """Which comparisons have queries enough for it; the others stand on the main procedure alone."""
     floor: np.ndarray
     """The guard's lower bound at its level, where it is below the main one; requested levels are no larger."""
     ceiling: np.ndarray
@@ -106,11 +108,11 @@ class Guarded:
 
     def p_above(self) -> np.ndarray:
         """Return the one-sided p against "the true mean is at most 0"."""
-        return _guarded_p(self.main.p_above(), self.guard.p_above())
+        return self._guarded_p(self.main.p_above(), self.guard.p_above())
 
     def p_below(self) -> np.ndarray:
         """Return the one-sided p against "the true mean is at least 0"."""
-        return _guarded_p(self.main.p_below(), self.guard.p_below())
+        return self._guarded_p(self.main.p_below(), self.guard.p_below())
 
     def lower(self, level: Level) -> np.ndarray:
         """Return the lower of the two bounds."""
@@ -120,9 +122,8 @@ class Guarded:
         """Return the upper of the two bounds."""
         return np.asarray(np.maximum(self.main.upper(level), self.ceiling))
 
-
-def _guarded_p(main: np.ndarray, guard: np.ndarray) -> np.ndarray:
-    return np.where(guard <= _GUARD_LEVEL, main, np.maximum(main, guard))
+    def _guarded_p(self, main: np.ndarray, guard: np.ndarray) -> np.ndarray:
+        return np.where(self.guarded & (guard > _GUARD_LEVEL), np.maximum(main, guard), main)
 
 
 class Span(NamedTuple):
@@ -204,13 +205,14 @@ _PLURAL: dict[Unit, str] = {"repository": "repositories", "query": "queries"}
 
 def _guarded(values: np.ndarray, clusters: Sequence[str], samples: Samples, span: Span) -> Evidence:
     plain = student_t(samples)
-    queries = (~np.isnan(values)).sum(axis=1)
-    if not span.known or (queries < _GUARDED_FROM * samples.counts).any():
+    guarded = (~np.isnan(values)).sum(axis=1) >= _GUARDED_FROM * samples.counts
+    if not span.known or not guarded.any():
         return plain
     inner = queries_of(values, clusters, weight=samples.weight)
     guard = bounded_mean(inner, least=span.least, most=span.most, worst="typical")
     floor = guard.lower_if_below(plain.lower(_GUARD_LEVEL), _GUARD_LEVEL)
-    return Guarded(plain, guard, floor, guard.upper_if_above(plain.upper(_GUARD_LEVEL), _GUARD_LEVEL))
+    ceiling = guard.upper_if_above(plain.upper(_GUARD_LEVEL), _GUARD_LEVEL)
+    return Guarded(plain, guard, guarded, np.where(guarded, floor, np.inf), np.where(guarded, ceiling, -np.inf))
 
 
 def two_sided(evidence: Evidence, span: Span, *, family: int = 1) -> Found:

@@ -15,7 +15,7 @@ _ROWS = 512
 """Comparisons whose flips are held in memory at once."""
 _LARGEST_LEVEL = 0.05
 _TIE = 1e-9
-"""A mean within this share of the largest value counts as 0, so that rounding never breaks a tie."""
+"""A mean within this share of the largest value of all counts as 0, so that rounding never breaks a tie."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,8 @@ def _subset_means(
     weights = samples.weights[rows]
     left, right = _factors(samples.values[rows] * weights)
     shared = bool((weights == weights[:1]).all())
-    slack = _TIE * np.abs(samples.values[rows]).max(axis=1, initial=0.0, keepdims=True)
+    # Rows that are factored together share their rounding: also one of zeros, which has none of its own.
+    slack = _TIE * np.abs(samples.values[rows]).max(initial=0.0)
     lowest, highest = _Smallest(keep), _Smallest(keep)
     below, above = np.zeros(len(weights), dtype=np.int64), np.zeros(len(weights), dtype=np.int64)
     for bits in subsets:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from chunkers.errors import UsageError
 from evaluation.statistics.caveats import caveats
 from evaluation.statistics.evidence import Settings, two_sided, weigh
 from evaluation.statistics.samples import by_repository
@@ -36,7 +37,7 @@ def mean_interval(
     """Return the mean over the queries with a value, with the interval by which means are compared."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or len(array) != len(clusters):
-        raise ValueError(f"{array.shape} values and {len(clusters)} cluster labels do not pair up")
+        raise UsageError(f"{array.shape} values and {len(clusters)} cluster labels do not pair up")
     scored = int((~np.isnan(array)).sum())
     undefined = len(array) - scored
     if scored < 2:

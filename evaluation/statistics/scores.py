@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 import numpy as np
 
-from chunkers.errors import UsageError
-from evaluation.statistics.evidence import Span
+from chunkers.errors import UsageError, reason_of
+from evaluation.statistics.evidence import Settings, Span
+from evaluation.statistics.types import TestName, Weight
 
 _ROUNDING = 1e-9
 
 
 def checked(scores: np.ndarray, clusters: Sequence[str], names: Sequence[str]) -> np.ndarray:
     """Return [names × queries] as numbers; raise if the matrix does not fit its labels."""
-    found = np.asarray(scores, dtype=np.float64)
+    try:
+        found = np.asarray(scores, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"scores are not rows of as many numbers each: {reason_of(error)}") from None
     if found.ndim != 2 or found.shape != (len(names), len(clusters)):
-        raise ValueError(f"scores {found.shape} do not match {len(names)} names and {len(clusters)} queries")
+        raise UsageError(f"scores {found.shape} do not match {len(names)} names and {len(clusters)} queries")
     if len(set(names)) != len(names):
-        raise ValueError(f"names are not unique: {list(names)}")
+        raise UsageError(f"names are not unique: {', '.join(map(str, names))}")
     if np.isinf(found).any():
-        raise ValueError("scores hold an infinite value")
+        raise UsageError("scores hold an infinite value; NaN is a score that is undefined")
     if not len(clusters):
         raise UsageError("there are no queries to compare on")
     return found
+
+
+def checked_settings(weight: Weight, test: TestName, flips: int, seed: int, *, corrections: int = 1) -> Settings:
+    """Return how evidence is weighed; a name that is not known would stand for another procedure."""
+    for what, given, known in (("weight", weight, get_args(Weight)), ("test", test, get_args(TestName))):
+        if given not in known:
+            raise UsageError(f"{what} {given!r} is not known: give {' or '.join(map(repr, known))}")
+    for what, count in (("flips", flips), ("corrections", corrections)):
+        if count < 1:
+            raise UsageError(f"{what} must be at least 1, not {count}")
+    return Settings(weight, test, flips, seed)
 
 
 def score_span(scores: np.ndarray, value_range: tuple[float, float] | None) -> Span:
@@ -38,7 +54,7 @@ def score_span(scores: np.ndarray, value_range: tuple[float, float] | None) -> S
         )
     low, high = value_range
     if not low < high:
-        raise ValueError(f"a measure cannot range from {low} to {high}")
+        raise UsageError(f"a measure cannot range from {low} to {high}")
     if len(known) and (least < low - _ROUNDING or most > high + _ROUNDING):
         raise UsageError(
             f"scores from {least:g} to {most:g} are outside the measure's range, {low:g} to {high:g}: "

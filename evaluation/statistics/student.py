@@ -10,6 +10,8 @@ from evaluation.statistics.samples import Level, Samples
 
 _COCHRAN = 0.2
 """Cochran's rule n > 25·skewness²: beyond |skewness|/√n = 0.2 a mean is not normal enough for t."""
+_LIMIT_ROUNDING = 1e-9
+"""A skewness this near the limit is on it, whatever the order of the repositories: few whole numbers often meet it."""
 _WIDEST = 1.5
 """The correction for skewness makes neither side of an interval longer than this many times Student's."""
 _ROUNDING = 1e-12
@@ -103,7 +105,7 @@ def student_t(samples: Samples) -> StudentT:
         estimates,
         np.sqrt(squares * scale),
         counts - 1.0,
-        np.where(np.abs(skews) > _COCHRAN, np.nan_to_num(skews), 0.0),
+        np.where(np.abs(skews) > _COCHRAN * (1 + _LIMIT_ROUNDING), np.nan_to_num(skews), 0.0),
         np.square(excess).sum(axis=1) * scale,
         (parts * excess).sum(axis=1) * scale,
     )
