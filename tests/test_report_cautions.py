@@ -305,3 +305,22 @@ def test_exactly_the_margin_is_not_beyond_it() -> None:
     assert _said(held) == []
     less = held.config.model_copy(update={"margin": 24.9})
     assert len(_said(with_statistics(dataclasses.replace(held, config=less)))) == 2
+
+
+def test_another_order_of_what_has_been_shown_is_not_one_of_budgets() -> None:
+    """A headline that says nothing of reading may have another leader at every budget; without direction, none does."""
+    for headline, said in (
+        (
+            "ndcg@5",
+            "the order changes between ndcg@5 and what has been shown: a leads, but b has shown 10.0 points more",
+        ),
+        ("tokens_behind@5", ""),
+    ):
+        results = simulated_results(names=("a", "b"), edges=(0.1, 0.0), queries=48, headline=headline)
+        leader = np.full((48, len(results.budgets)), 0.5)
+        results = _cell(_cell(results, 0, curve=leader), 1, curve=leader + 0.1)
+        for place in (0, 1):
+            low = dict.fromkeys(results.cells[place].judgements.chance, 0.1)
+            results = _cell(results, place, judgements={"chance": low})
+        found = [each for each in _said(results) if "order" in each]
+        assert [each[: len(said)] for each in found] == ([said] if said else [])

@@ -312,3 +312,15 @@ def test_two_datasets_are_named_where_something_is_said_of_each() -> None:
     ]
     told = list(index_sentences(views(dataclasses.replace(both, cells=tuple(costs)))))
     assert [each.partition("Is an index")[0] for each in told] == ["one: ", "two: "]
+
+
+def test_retrievers_without_vectors_are_not_said_to_have_an_embedder() -> None:
+    """Where none of those compared uses it, it is no part of what they agree in."""
+    results = simulated_results(names=("a",), edges=(0.0,), retrievers=("bm25", "dense"))
+    (line,) = axis_sentences(results)
+    assert line.startswith("Retrievers with a · minilm in naurc@4000tok (")
+    cells = tuple(
+        dataclasses.replace(cell, search=dataclasses.replace(cell.search, uses_vectors=False)) for cell in results.cells
+    )
+    (line,) = axis_sentences(with_statistics(dataclasses.replace(results, cells=cells)))
+    assert line.startswith("Retrievers with a in naurc@4000tok (")

@@ -375,3 +375,24 @@ def test_what_cannot_be_compared_is_refused_in_one_line() -> None:
             compare_pairs(np.zeros((2, 2)), ["r", "r"], names=["a", "b"], margin=margin)
     with pytest.raises(UsageError, match="nothing to compare"):
         best_set(np.zeros((0, 2)), ["r", "r"], names=[])
+
+
+@pytest.mark.parametrize("factor", [1.0, 1000.0])
+def test_few_equal_queries_that_nothing_guards_decide_nothing(factor: float) -> None:
+    """Differences of 0 are a certain 0 to t; one query per repository, or no range, leaves nothing to doubt it."""
+    for count, decision in ((6, "undecided"), (59, "undecided"), (60, "practically the same")):
+        scores, clusters = np.full((3, count), 0.5 * factor), [str(k) for k in range(count)]
+        scores[2] += 0.1 * factor * np.linspace(-1, 1, count)
+        first, *_ = compare_pairs(scores, clusters, names=["a", "b", "c"])
+        assert (first.p, first.shown, first.decision) == (1, False, decision)
+        assert set(best_set(scores, clusters, names=["a", "b", "c"]).may_be_best) == {"a", "b", "c"}
+
+
+def test_a_query_per_repository_is_a_caveat() -> None:
+    """Rare large differences are looked for among queries; from two for each repository on they are."""
+    rng = np.random.default_rng(0)
+    for size, noted in ((1, True), (2, False)):
+        scores, clusters = rng.random((2, 8 * size)), [str(k // size) for k in range(8 * size)]
+        (found,) = compare_pairs(scores, clusters, names=["a", "b"])
+        assert ("fewer than two queries per repository" in found.caveat) is noted
+        assert ("fewer than two" in " ".join(best_set(scores, clusters, names=["a", "b"]).caveats)) is noted

@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation.report.formats import is_published, joined, lower_is_better, measure_of, plural, score, with_unit
 from evaluation.report.power import power_words
+from evaluation.report.reading import is_read
 from evaluation.report.tables import group_mean
 from evaluation.report.view import View
 from evaluation.results.comparisons import margin_of
@@ -41,7 +42,7 @@ def cautions(results: Results, views: Sequence[View]) -> list[str]:
             _drops,
         ):
             found |= {each: [] for each in check(view)}
-        for order in (_by_budget, _by_kind):
+        for order in (_by_budget, _by_kind) if measure_of(view.headline).direction != "none" else ():
             for each in order(view):
                 found.setdefault(each, []).append(_where(view, results))
     said = [
@@ -190,7 +191,9 @@ def _by_budget(view: View) -> Iterator[str]:
             ahead.setdefault(best.chunker, []).append(f"{100 * more:.1f} points more at {budget:,} tokens")
     if ahead:
         said = [f"{name} has shown {joined(where)}" for name, where in ahead.items()]
-        yield f"the order changes with the budget: {leader.chunker} leads, but {joined(said)}."
+        # Another measure may have another order at every budget.
+        changes = "with the budget" if is_read(view.headline) else f"between {view.headline} and what has been shown"
+        yield f"the order changes {changes}: {leader.chunker} leads, but {joined(said)}."
 
 
 def _by_kind(view: View) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evaluation.report.formats import MINUS, basis, joined, measure_of, named, score, span, unit_words, with_unit
 from evaluation.report.view import find_pair
+from evaluation.results.axes import AXES
 from evaluation.results.types import BestRecord, ComparisonRecord, Results
 from evaluation.statistics import Comparison, Standing
 
@@ -57,7 +58,8 @@ def _line(results: Results, record: BestRecord, *, alone: bool) -> str:
     """Return the answer for one axis in one setting; if no chunkers are compared, also what it is over."""
     best, measure = record.found, record.measure
     several = len({each.dataset for each in results.best}) > 1
-    parts = (record.dataset if several else "", record.chunker, record.embedder, record.retriever)
+    embedder = record.embedder if _embeds(results, record) else ""
+    parts = (record.dataset if several else "", record.chunker, embedder, record.retriever)
     ranked = sorted(best.standings, key=lambda each: -each.mean if best.higher_is_better else each.mean)
     means = ", ".join(f"{each.name} {score(measure, each.mean)}" for each in ranked)
     over = f" in {measure} ({measure_of(measure).words}), {basis(best)}" if alone else ""
@@ -70,6 +72,18 @@ def _line(results: Results, record: BestRecord, *, alone: bool) -> str:
         said.append(f"{with_unit(measure, best.detectable)} would have been shown four times in five.")
     notes = [f"Note: {each}." for each in best.caveats] if alone else []
     return " ".join([*said, *notes])
+
+
+def _embeds(results: Results, record: BestRecord) -> bool:
+    """Say whether any of those compared uses the embedder that they agree in."""
+    names = [each.name for each in record.found.standings]
+    return any(
+        cell.search.uses_vectors
+        for cell in results.cells
+        if cell.status == "ok"
+        and getattr(cell.key, record.axis) in names
+        and cell.key._replace(**{record.axis: ""}) == (record.dataset, *(getattr(record, axis) for axis in AXES))
+    )
 
 
 def _who(measure: str, may: Sequence[str], out: Sequence[Standing]) -> str:

@@ -104,7 +104,7 @@ def _untested(view: View) -> str:
             measure.direction == "none"
         ),
         f"{len(view.rows)} {view.noun}s were scored, and no comparison was computed.": view.best is None,
-        f"All {view.noun}s have the same {view.headline} on every query that has a value, so none is better.": (
+        f"All {view.noun}s have the same {view.headline} on every query that has one: none is shown to be better.": (
             bool(compared) and all(row.ties == row.n_queries for row in compared)
         ),
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evaluation.statistics.evidence import Group, Span
+from evaluation.statistics.evidence import GUARDED_FROM, Group, Span
 from evaluation.statistics.samples import Repositories
 from evaluation.statistics.types import MIN_REPOSITORIES
 
@@ -44,6 +44,8 @@ def _of_queries(group: Group, place: int, repositories: int, span: Span) -> Iter
 
 def _of_repositories(group: Group, place: int, repositories: Repositories, row: int) -> Iterator[str]:
     sizes, weights = repositories.sizes[row], group.samples.weights[place]
+    if group.method.startswith("t over") and sizes.sum() < GUARDED_FROM * group.samples.counts[place]:
+        yield "fewer than two queries per repository: a rare large difference that these miss would not be noticed"
     if weights.max() > _HALF:
         heaviest = repositories.labels[int(weights.argmax())]
         yield f"{heaviest} holds {100 * weights.max():.0f} % of the queries and decides most of this"

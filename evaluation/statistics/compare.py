@@ -177,5 +177,6 @@ def _caveats(group: Group, place: int, row: int, family: _Family, count: int) ->
     queries = family.differences.shape[1]
     found = caveats(group, place, repositories=family.repositories, row=row, queries=queries, span=family.span)
     if not np.nan_to_num(family.differences[row]).any():
-        found.append("the two have the same score on every query")
+        first, second = family.pairs[row]
+        found.append(f"{first} and {second} have the same score on every query")
     return (*found, *skewed(group, place))

@@ -15,11 +15,10 @@ from evaluation.statistics.student import student_t
 from evaluation.statistics.types import SIGNIFICANT, TestName, Unit, Weight
 
 _ALIKE_FROM = 60
-"""Queries that must be equal before two alternatives are taken to be identical: with fewer, one in twenty may differ.
-"""
+"""Queries that must be equal before two alternatives are taken to be identical; of fewer, one in twenty may differ."""
 _GUARD_LEVEL = 0.05
 """One-sided; not corrected for a family, because all its comparisons miss the same rare queries."""
-_GUARDED_FROM = 2
+GUARDED_FROM = 2
 """Queries per repository from which they add information to the repository means."""
 
 
@@ -189,7 +188,7 @@ def weigh(
             evidence = bounded_mean(samples, least=span.least, most=span.most)
             method = "bounded mean over queries"
         else:
-            evidence = _guarded(values[rows], clusters, samples, span)
+            evidence = _guarded(values[rows], clusters, samples, span, paired=paired)
             method = "t over repositories"
         tried, exact = (evidence.flips, evidence.exact) if isinstance(evidence, SignFlips) else (0, False)
         alike = (
@@ -203,16 +202,20 @@ def weigh(
 _PLURAL: dict[Unit, str] = {"repository": "repositories", "query": "queries"}
 
 
-def _guarded(values: np.ndarray, clusters: Sequence[str], samples: Samples, span: Span) -> Evidence:
+def _guarded(values: np.ndarray, clusters: Sequence[str], samples: Samples, span: Span, *, paired: bool) -> Evidence:
     plain = student_t(samples)
-    guarded = (~np.isnan(values)).sum(axis=1) >= _GUARDED_FROM * samples.counts
-    if not span.known or not guarded.any():
-        return plain
-    inner = queries_of(values, clusters, weight=samples.weight)
-    guard = bounded_mean(inner, least=span.least, most=span.most, worst="typical")
-    floor = guard.lower_if_below(plain.lower(_GUARD_LEVEL), _GUARD_LEVEL)
-    ceiling = guard.upper_if_above(plain.upper(_GUARD_LEVEL), _GUARD_LEVEL)
-    return Guarded(plain, guard, guarded, np.where(guarded, floor, np.inf), np.where(guarded, ceiling, -np.inf))
+    guarded = span.known & ((~np.isnan(values)).sum(axis=1) >= GUARDED_FROM * samples.counts)
+    # Without a guard, differences that are all 0 give t an interval of width 0, which a few queries do not justify.
+    silent = paired & ~guarded & ~np.nan_to_num(values).any(axis=1)
+    floor, ceiling = np.where(silent, -np.inf, np.inf), np.where(silent, np.inf, -np.inf)
+    guard: Evidence = plain
+    if guarded.any():
+        guard = bounds = bounded_mean(
+            queries_of(values, clusters, weight=samples.weight), least=span.least, most=span.most, worst="typical"
+        )
+        floor = np.where(guarded, bounds.lower_if_below(plain.lower(_GUARD_LEVEL), _GUARD_LEVEL), floor)
+        ceiling = np.where(guarded, bounds.upper_if_above(plain.upper(_GUARD_LEVEL), _GUARD_LEVEL), ceiling)
+    return Guarded(plain, guard, guarded, floor, ceiling) if (guarded | silent).any() else plain
 
 
 def two_sided(evidence: Evidence, span: Span, *, family: int = 1) -> Found:
