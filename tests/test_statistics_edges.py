@@ -385,6 +385,7 @@ def test_few_equal_queries_that_nothing_guards_decide_nothing(factor: float) -> 
         scores[2] += 0.1 * factor * np.linspace(-1, 1, count)
         first, *_ = compare_pairs(scores, clusters, names=["a", "b", "c"])
         assert (first.p, first.shown, first.decision) == (1, False, decision)
+        assert first.low <= 0 <= first.high
         assert set(best_set(scores, clusters, names=["a", "b", "c"]).may_be_best) == {"a", "b", "c"}
 
 

@@ -206,8 +206,8 @@ def _guarded(values: np.ndarray, clusters: Sequence[str], samples: Samples, span
     plain = student_t(samples)
     guarded = span.known & ((~np.isnan(values)).sum(axis=1) >= GUARDED_FROM * samples.counts)
     # Without a guard, differences that are all 0 give t an interval of width 0, which a few queries do not justify.
-    silent = (paired and span.known) & ~guarded & ~np.nan_to_num(values).any(axis=1)
-    floor, ceiling = np.where(silent, -np.inf, np.inf), np.where(silent, np.inf, -np.inf)
+    silent = paired & ~guarded & ~np.nan_to_num(values).any(axis=1)
+    floor, ceiling = np.where(silent, span.least, np.inf), np.where(silent, span.most, -np.inf)
     guard: Evidence = plain
     if guarded.any():
         guard = bounds = bounded_mean(
