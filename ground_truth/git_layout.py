@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.plain_text import one_line
-from ground_truth.git_objects import check_objects
+from ground_truth.git_objects import check_objects, is_own_file
 
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _REF_NAME = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|\Z)|/\.))(?![./-])[^\x00-\x20~^:?*\[\\\x7f]+(?<![./])\Z")
@@ -81,8 +81,8 @@ def _located(clone: Path) -> Layout:
     inside = inner if inner.is_dir() else clone
     private = _linked(inner) if inner.is_file() else inside
     common = private / "commondir"
-    shared = (private / _line(common)).resolve() if common.is_file() else private
-    if common.is_file() and private.resolve().parent.parent != shared:
+    shared = (private / _line(common)).resolve() if is_own_file(common) else private
+    if is_own_file(common) and private.resolve().parent.parent != shared:
         raise UsageError(
             f"{common} leads to {one_line(str(shared))!r}, not the repository that it is in: give that one"
         )

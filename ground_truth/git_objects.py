@@ -35,17 +35,22 @@ def _check_folder(folder: Path, _state: tuple[int, ...]) -> None:
         raise UsageError(f"{path} is neither a file nor a folder: clone the repository again")
 
 
+def is_own_file(path: Path) -> bool:
+    """Return whether it is a regular file itself: what a link leads to is no part of the repository."""
+    return path.is_file() and not path.is_symlink()
+
+
 def _state(folder: Path) -> tuple[int, ...]:
     return tuple(place.stat().st_mtime_ns for place in (folder, folder / "pack", folder / "info") if place.is_dir())
 
 
-def _strange(folder: Path) -> Iterator[str]:
-    """Yield what is neither file nor folder, also behind a link; git descends two folders deep."""
+def _strange(folder: Path, depth: int = 2) -> Iterator[str]:
+    """Yield what is neither file nor folder, also behind a link; git descends three folders deep."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
-                with os.scandir(entry.path) as inner:
-                    yield from (each.path for each in inner if not _is_plain(each))
+                if depth:
+                    yield from _strange(Path(entry.path), depth - 1)
             elif not _is_plain(entry):
                 yield entry.path
 
@@ -58,7 +63,9 @@ def _is_plain(entry: os.DirEntry[str]) -> bool:
 def _borrowed(folder: Path) -> list[Path]:
     """Return the folders whose objects this one borrows."""
     file = folder / "info" / "alternates"
-    if not file.is_file():
+    if not is_own_file(file):
+        if file.is_symlink():  # git would follow it, and complain with the words of what it leads to
+            raise UsageError(f"{file} is a symbolic link: clone the repository again")
         return []
     with file.open("rb") as handle:
         lines = handle.read(_LARGEST_LIST).decode("utf-8", "surrogateescape").splitlines()

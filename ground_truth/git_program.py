@@ -22,6 +22,7 @@ from typing import IO, NamedTuple
 from chunkers.errors import UsageError
 from chunkers.programs import find_program, search_path
 from ground_truth.git_layout import Layout
+from ground_truth.git_objects import is_own_file
 
 LARGEST_OUTPUT = 2**30
 """Maximum bytes printed by one call; the history of the largest repositories takes a tenth of it."""
@@ -147,7 +148,7 @@ def base_environment(home: Path, layout: Layout) -> dict[str, str]:
         "GIT_DIR": str(home),
         "GIT_OBJECT_DIRECTORY": str(layout.objects),
         # A shallow clone's history ends there; all its other claims about its objects are ignored.
-        **({"GIT_SHALLOW_FILE": str(shallow)} if (shallow := layout.common / "shallow").is_file() else {}),
+        **({"GIT_SHALLOW_FILE": str(shallow)} if is_own_file(shallow := layout.common / "shallow") else {}),
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
