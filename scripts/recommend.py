@@ -71,6 +71,10 @@ def command(*, as_json: bool, out: Path | None, **asked: Any) -> None:  # noqa: 
     """
     from evaluation.recommend.document import to_json
 
+    if out is not None:
+        from evaluation.recommend.build import check_recommendation
+
+        check_recommendation(out)
     made = _made(asked)
     if out is not None:
         _write(made, out)

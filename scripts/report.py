@@ -66,7 +66,7 @@ def command(
 ) -> None:
     """Build report.html, summary.md, tables.tex and the CSV files again; several folders become one run, or a site."""
     from chunkers.errors import UsageError
-    from evaluation.report.build import write_report
+    from evaluation.report.build import check_report, write_report
     from evaluation.report.terminal import render_screen
     from evaluation.results.document import results_schema, to_json
     from evaluation.results.folder import check_output, read_results, write_results
@@ -94,6 +94,8 @@ def command(
     target = out or folders[0]
     if len(parts) == 1 and (target / "results.json").exists() and not target.samefile(folders[0]):
         raise UsageError(f"{target} holds the results of another run: name another folder with --out")
+    if not (target / "results.json").exists():
+        check_report(target)
     if len(parts) > 1:
         check_output(target, config=results.config)
         write_results(results, target)

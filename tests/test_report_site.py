@@ -10,6 +10,7 @@ from conftest import Command
 from report_case import simulated_results
 
 from chunkers.errors import UsageError
+from evaluation.report.page import dressing, template
 from evaluation.report.site import SiteRun, check_site, write_site
 from evaluation.results.folder import write_results
 
@@ -55,7 +56,10 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x", "utf-8")
     with pytest.raises(UsageError, match="holds other files"):
         check_site(tmp_path)
-    (tmp_path / "index.html").write_text("x", "utf-8")
+    (tmp_path / "index.html").write_text("<p>My own page, with <p class='brand'>my name</p>", "utf-8")
+    with pytest.raises(UsageError, match="holds other files"):
+        check_site(tmp_path)
+    (tmp_path / "index.html").write_text(template("base.html").render(**dressing()), "utf-8")
     check_site(tmp_path)
     with pytest.raises(UsageError, match="is a file"):
         check_site(tmp_path / "thesis.tex")

@@ -11,9 +11,17 @@ from evaluation.report.documents import comparisons_csv, csv_text, markdown
 from evaluation.report.figures.marks import Mark
 from evaluation.report.formats import writable
 from evaluation.report.latex import latex
-from evaluation.report.page import page
+from evaluation.report.page import is_page, page
 from evaluation.report.view import views
 from evaluation.results.types import Results
+
+_NAMES = ("report.html", "summary.md", "tables.tex", "table.csv", "comparisons.csv")
+
+
+def check_report(out_dir: Path) -> None:
+    """Raise where the folder holds files of these names that are no report of ours."""
+    if not is_page(out_dir / "report.html") and (strange := [name for name in _NAMES if (out_dir / name).exists()]):
+        raise UsageError(f"{out_dir / strange[0]} is no report of chunkbench: name another folder with --out")
 
 
 def write_report(

@@ -96,8 +96,11 @@ def _main_language(view: View) -> Iterator[str]:
     shares = view.dataset.details.get("languages") if view.dataset else None
     if not isinstance(shares, dict) or not shares or not all(isinstance(share, dict) for share in shares.values()):
         return  # custom datasets describe themselves: only mined ones know the shares
-    main = max(shares, key=lambda language: shares[language].get("code_share", 0.0))
-    part, total = shares[main].get("code_share", 0.0), len(view.queries)
+    parts = {language: share.get("code_share", 0.0) for language, share in shares.items()}
+    if not all(isinstance(part, int | float) for part in parts.values()):
+        return
+    main = max(parts, key=parts.__getitem__)
+    part, total = parts[main], len(view.queries)
     count = sum(query.language == main for query in view.queries)
     if count >= _FEW:
         return
@@ -171,9 +174,10 @@ def _cut_answers(view: View) -> Iterator[str]:
 
 
 def _drops(view: View) -> Iterator[str]:
-    details = view.dataset.details if view.dataset else {}
-    rows, skipped = details.get("rows"), details.get("skipped")
-    if isinstance(rows, int) and isinstance(skipped, dict) and sum(skipped.values()) > _MANY * rows:
+    if view.dataset is None:
+        return
+    rows, skipped = view.dataset.details.get("rows"), view.dataset.counts("skipped")
+    if isinstance(rows, int) and sum(skipped.values()) > _MANY * rows:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
         yield f"{sum(skipped.values()):,} of {rows:,} rows of {view.setting.dataset} were left out: {reasons}."
 

@@ -8,8 +8,10 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chunkers.input_files import open_input
 from evaluation.report.cautions import cautions
 from evaluation.report.cost_figures import cost_figures
 from evaluation.report.costs import cost_legend, cost_table, index_sentences
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 _LARGEST, _LEAST = 4_900_000, 500_000
 """Maximum bytes of a page, and minimum for the explorer's data."""
+_BRAND, _HEAD = b'<p class="brand">chunkbench</p>', 2**20
+"""How every page begins, after its styles, and within how many bytes."""
 _TEMPLATES = "evaluation.report", "templates"
 _UNROUNDED = "unrounded, shares from 0 to 1, marks in columns of their own"
 """What a saved CSV or JSON file holds."""
@@ -140,14 +144,13 @@ def _facts(dataset: DatasetRecord, results: Results) -> str:
 
 def _rows_left_out(dataset: DatasetRecord) -> Mapping[str, int]:
     """Return reason → unusable rows of the published file."""
-    found = dataset.details.get("skipped")
-    return found if isinstance(found, Mapping) else {}
+    return dataset.counts("skipped")
 
 
 def _lines_followed(dataset: DatasetRecord) -> str:
     """Return what became of annotated lines that were found again by their text, with those to review."""
-    fates, to_check = dataset.details.get("followed"), dataset.details.get("to_check")
-    if not isinstance(fates, Mapping):
+    fates, to_check = dataset.counts("followed"), dataset.details.get("to_check")
+    if not fates:
         return ""
     told = ", ".join(f"{count:,} {fate}" for fate, count in fates.items() if count)
     rows = "; ".join(map(str, to_check)) if isinstance(to_check, Sequence) else ""
@@ -172,6 +175,14 @@ def policy(style: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def is_page(file: Path) -> bool:
+    """Return whether a file is a page that was made here, of any kind."""
+    if not file.is_file():
+        return False
+    with open_input(file) as opened:
+        return _BRAND in opened.read(_HEAD)
 
 
 def template(name: str, *packages: str) -> Template:

@@ -14,7 +14,7 @@ from evaluation.report.figures.svg import icon
 from evaluation.report.formats import number, plural, score, span, writable
 from evaluation.report.glossary import Glossary
 from evaluation.report.overall import overall_sentences
-from evaluation.report.page import dressing, template
+from evaluation.report.page import dressing, is_page, template
 from evaluation.report.verdict import sentences
 from evaluation.report.view import Row, Setting, View, chunker_marks, views
 from evaluation.results.types import Results
@@ -84,8 +84,8 @@ def check_site(out: Path) -> None:
     """Raise unless the folder is absent, empty, or an earlier site."""
     if out.is_file():
         raise UsageError(f"{out} is a file: name a folder with --site")
-    if out.is_dir() and any(out.iterdir()) and not (out / "index.html").is_file():
-        raise UsageError(f"{out} holds other files and no index.html: name an empty folder with --site")
+    if out.is_dir() and any(out.iterdir()) and not is_page(out / "index.html"):
+        raise UsageError(f"{out} holds other files and no index.html of ours: name an empty folder with --site")
 
 
 def index_page(runs: Sequence[SiteRun], folders: Sequence[str]) -> str:

@@ -159,3 +159,9 @@ class DatasetRecord:
     parts: DatasetParts
     details: Mapping[str, Any] = field(default_factory=dict)
     """The loader's facts about its data: JSON values."""
+
+    def counts(self, name: str) -> dict[str, int]:
+        """Return the loader's counts under this name; none if it holds anything else there."""
+        found = self.details.get(name)
+        whole = isinstance(found, Mapping) and all(type(count) is int for count in found.values())
+        return dict(found) if found and whole else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -33,12 +34,17 @@ if TYPE_CHECKING:
 _CELL = CellKey._fields
 _HIT = ("rank", "chunk_id", "score", "path", "start_line", "end_line", "tokens")
 _DRAFT = ".draft-"
+_RANKINGS = {"runs": ".run", "qrels": ".qrels"}
+"""Folders of TREC files, one for each cell."""
 _BY = "(--out, or save() in Python)"
 """How the user specified the folder, for error messages."""
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _TABLES = ("queries", "scores", "curves", "hits", "texts")
 _LATER = ("files", "cuts")
 """Tables missing from folders of earlier versions."""
+_FILES = {"results.json", *(f"{table}.parquet" for table in (*_TABLES, *_LATER))}
+_CELL_NAME = re.compile(r"(?:.*__){3}|.*-[0-9a-f]{12}\Z")
+"""The form that `CellRecord.slug` writes; foreign runs and judgements have the same suffixes."""
 Block = dict[str, Any]
 """Columns of equal length."""
 
@@ -50,9 +56,13 @@ def check_output(folder: Path, *, config: ExperimentConfig, shard: str | None = 
         return
     marker = folder / "results.json"
     if not marker.exists():
-        if any(not _is_ours(entry.name) for entry in folder.iterdir()):
+        if not all(map(_is_ours, folder.iterdir())):
             raise UsageError(f"{folder} holds other files and no results.json: name an empty folder {_BY}")
         return
+    # These are replaced as a whole.
+    for kind in _RANKINGS:
+        if (folder / kind).exists() and not _is_ours(folder / kind):
+            raise UsageError(f"{folder / kind} holds other files: move them, or name another folder {_BY}")
     try:
         held = parse_json(read_text_input(marker))["config"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -76,9 +86,22 @@ def _check_place(folder: Path) -> None:
         raise UsageError(f"{folder} cannot be written: name another folder {_BY}")
 
 
-def _is_ours(name: str) -> bool:
-    """Return whether a run that was killed while writing its results may have left this."""
-    return name.startswith(_DRAFT) or name in {"runs", "qrels", *(f"{table}.parquet" for table in (*_TABLES, *_LATER))}
+def _is_ours(path: Path) -> bool:
+    """Return whether this tool wrote it, perhaps in a run that was killed; only such entries are replaced or removed."""
+    if path.is_symlink():
+        return False
+    if not path.is_dir():
+        return path.name.startswith(_DRAFT) or path.name in _FILES
+    if not path.name.startswith(_DRAFT) and path.name not in _RANKINGS:
+        return False
+    try:
+        inside = list(path.iterdir())
+    except FileNotFoundError:
+        return True  # another run has just put it in its place
+    if path.name in _RANKINGS:
+        ending = _RANKINGS[path.name]
+        return all(each.suffix == ending and _CELL_NAME.match(each.stem) for each in inside)
+    return all(map(_is_ours, inside))
 
 
 def write_results(results: Results, folder: Path) -> None:
@@ -87,7 +110,7 @@ def write_results(results: Results, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with held(folder):
             # Any other writer waits for its turn, so these are left over.
-            for abandoned in folder.glob(f"{_DRAFT}*"):
+            for abandoned in filter(_is_ours, folder.glob(f"{_DRAFT}*")):
                 shutil.rmtree(abandoned, ignore_errors=True)
             _write_whole(results, folder)
     except OSError as error:
@@ -103,7 +126,7 @@ def _write_whole(results: Results, folder: Path) -> None:
     draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=folder))
     try:
         _write_tables(results, draft)
-        for kind in ("runs", "qrels"):
+        for kind in _RANKINGS:
             (draft / kind).mkdir()
         for cell in results.cells:
             if cell.status == "ok":
@@ -111,7 +134,7 @@ def _write_whole(results: Results, folder: Path) -> None:
                 write_qrels(draft / "qrels" / f"{cell.slug}.qrels", cell.qrels)
         text = json.dumps(to_json(results), indent=1, ensure_ascii=False, allow_nan=False)
         (draft / "results.json").write_text(text + "\n", "utf-8")
-        for kind in ("runs", "qrels"):
+        for kind in _RANKINGS:
             shutil.rmtree(folder / kind, ignore_errors=True)
         for made in sorted(draft.iterdir(), key=lambda path: path.name == "results.json"):
             made.replace(folder / made.name)
@@ -136,7 +159,7 @@ def _read(folder: Path, *, rankings: bool) -> Results:
     if not marker.is_file():
         raise UsageError(f"{folder} holds no results.json: name a folder that `chunkbench compare --out` wrote")
     try:
-        found = parse_json(read_text_input(marker))
+        found = parse_json(read_text_input(marker), finite=True)
         version = found["version"]
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{marker} is not a results file: run the comparison again") from None
