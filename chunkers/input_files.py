@@ -17,7 +17,10 @@ LARGEST_INPUT = 4 * 2**30
 def open_input(path: Path) -> io.BufferedReader:
     """Open a file to read its bytes; raise for a pipe, a device or a socket, which may never end."""
     # Without O_NONBLOCK, opening a pipe without a writer would block before it can be recognised.
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except ValueError:  # a NUL, or a character that no byte stands for
+        raise UsageError(f"{str(path)!r} cannot be the name of a file: name another") from None
     mode = os.fstat(handle).st_mode
     if stat.S_ISREG(mode):
         return os.fdopen(handle, "rb")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -109,6 +110,8 @@ def _convert(text: str, hint: Any, *, where: str) -> Any:  # noqa: ANN401 - the 
         raise UsageError(f"{where} is {text!r}; it must be {article.get(name, name)}") from None
     if kind is int and abs(value) > _LARGEST:
         raise UsageError(f"{where} is {text!r}; it must be at most {_LARGEST:,}")
+    if kind is float and not math.isfinite(value):
+        raise UsageError(f"{where} is {text!r}; it must be a finite number")
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing
 from dataclasses import dataclass, is_dataclass
 from importlib.metadata import entry_points
@@ -178,7 +179,7 @@ def positive(plugin: object, *names: str) -> None:
     """Raise unless the named fields are above zero; for ``__post_init__``."""
     for name in names:
         value = getattr(plugin, name)
-        if not value > 0:
+        if not 0 < value < math.inf:
             raise UsageError(f"{name} must be above 0, not {value}")
 
 
@@ -186,7 +187,7 @@ def not_negative(plugin: object, *names: str) -> None:
     """Raise if a named field is below zero; for ``__post_init__``."""
     for name in names:
         value = getattr(plugin, name)
-        if value < 0:
+        if not 0 <= value < math.inf:
             raise UsageError(f"{name} must be 0 or above, not {value}")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chunkers.cut_errors import CutError, failed_on_all, over_one_file
 from chunkers.errors import UsageError, reason_of
+from chunkers.plain_text import one_line
 from chunkers.registry import CHUNKERS
 from chunkers.sizes import Ruler, ruler
 from chunkers.splitting import piece_edges
@@ -19,6 +21,7 @@ _USUAL = 0.63
 _AHEAD = 8
 """Limits measured together."""
 _LARGEST = 1 << 24
+_SIZE = re.compile(r"0*[1-9][0-9]{0,8}\Z")
 _UNITS: tuple[SizeUnit, ...] = ("nws", "tokens", "lines")
 
 
@@ -41,8 +44,11 @@ class Match(NamedTuple):
 def parse_target(text: str) -> SizeLimit:
     """Parse ``nws=1200`` or ``tokens=300``: the mean size to reach, and its unit."""
     unit, equals, amount = text.partition("=")
-    if unit not in _UNITS or not equals or not (amount.isascii() and amount.isdigit()) or int(amount) == 0:
-        raise UsageError(f"{text!r} is not a size: write one of {', '.join(f'{unit}=N' for unit in _UNITS)}, N above 0")
+    if unit not in _UNITS or not equals or not _SIZE.match(amount):
+        raise UsageError(
+            f"{one_line(text, limit=80)!r} is not a size: write one of {', '.join(f'{unit}=N' for unit in _UNITS)}, "
+            "N above 0 and below a billion"
+        )
     return SizeLimit(unit, int(amount))
 
 

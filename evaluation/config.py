@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from chunkers.errors import UsageError
 from chunkers.input_files import read_text_input
 from chunkers.plain_text import one_line
 from chunkers.plugins import Spec, nearest
 from evaluation.prices import check_prices
-from evaluation.run_options import RunOptions
+from evaluation.run_options import RunOptions, Table
 from evaluation.statistics.types import TestName, Weight
 
 _LARGEST_FILE = 16 * 2**20
@@ -56,7 +56,7 @@ def _sweep(value: object) -> object:
         for combination in itertools.product(*choices):
             written = tuple((key, _written(each)) for key, each in zip(options, combination, strict=True))
             specs.append(str(Spec(str(name), written)))
-    return list(dict.fromkeys(specs))
+    return list(dict.fromkeys(specs)) if all(isinstance(each, str) for each in specs) else specs
 
 
 def _written(value: object) -> str:
@@ -78,10 +78,8 @@ _SPECS = {"anyOf": [*_SPEC["anyOf"], {"type": "array", "items": _SPEC, "minItems
 Specs = Annotated[tuple[str, ...], BeforeValidator(_sweep), Field(min_length=1), WithJsonSchema(_SPECS)]
 
 
-class NightlyConfig(BaseModel):
+class NightlyConfig(Table):
     """The `[nightly]` table: where runs are stored, and when a change counts."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     history: str = Field(default="history", description="Folder of past runs, relative to the experiment file.")
     fetch: bool = Field(default=False, description="Fetch the clones of datasets that name a ref before each run.")
@@ -99,10 +97,8 @@ class NightlyConfig(BaseModel):
     keep: int = Field(default=0, ge=0, description="Newest runs that are kept; 0 keeps all. The baseline always stays.")
 
 
-class ExperimentConfig(BaseModel):
+class ExperimentConfig(Table):
     """Every key of an experiment file; each is also an option of `chunkbench compare`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     datasets: Specs = ("installed",)
     chunkers: Specs = DEFAULT_CHUNKERS
@@ -197,7 +193,7 @@ def make_config(values: Mapping[str, Any], *, source: str = "options") -> Experi
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            tables: dict[tuple[int | str, ...], type[BaseModel]] = {("nightly",): NightlyConfig, ("run",): RunOptions}
+            tables: dict[tuple[int | str, ...], type[Table]] = {("nightly",): NightlyConfig, ("run",): RunOptions}
             known = tables.get(first["loc"][:-1], ExperimentConfig)
             hint = nearest(str(first["loc"][-1]), known.model_fields)
             raise UsageError(f"{source}: unknown key {key!r}.{hint}") from None

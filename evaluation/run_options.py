@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from chunkers.errors import UsageError
 
@@ -17,10 +17,21 @@ def check_engine(engine: str) -> None:
         raise UsageError(f"unknown engine {engine!r}. Known: serial, processes, ray, ray://HOST:PORT")
 
 
-class RunOptions(BaseModel):
-    """The `[run]` table of an experiment file."""
+class Table(BaseModel):
+    """A table of an experiment file: its keys are known, its numbers are finite, and true is none of them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_flag(cls, value: object, about: ValidationInfo) -> object:
+        if isinstance(value, bool) and cls.model_fields[str(about.field_name)].annotation is not bool:
+            raise ValueError("it is a number or a text, not true or false")
+        return value
+
+
+class RunOptions(Table):
+    """The `[run]` table of an experiment file."""
 
     out: str | None = Field(default=None, description="Results folder; results/NAME-HASH where none is named.")
     write_spans: str | None = Field(

@@ -20,3 +20,14 @@ def folder_below(root: Path, name: str) -> Path | None:
         return place if place is not None and place.is_dir() else None
     except OSError:
         return None  # a name that is too long for any folder
+
+
+def file_below(root: Path, name: str) -> Path | None:
+    """Return the file of this name, or None where there is none below the root, or a link on the way to it."""
+    place = place_below(root, name)
+    try:
+        if place is None or not place.is_file() or place.resolve() != root.resolve() / place.relative_to(root):
+            return None
+    except OSError:
+        return None  # a name that is too long for any file
+    return place

@@ -42,10 +42,11 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _VERBS:
             ctx.fail(f"no command {name!r}.{nearest(name, _VERBS)}")
+        from scripts.numbers import bound_numbers
         from scripts.verbosity import add_verbosity
 
         command: click.Command = importlib.import_module(f"scripts.{name.replace('-', '_')}").command
-        return add_verbosity(command)
+        return add_verbosity(bound_numbers(command))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):

@@ -172,7 +172,7 @@ def trend(*, measures: tuple[str, ...], last: int | None, html: Path | None, pla
 
 @command.command(epilog="\b\nExample:\n  chunkbench history prune --older-than 180 --dry-run")
 @click.option("--keep", type=click.IntRange(min=1), help="Keep this many of the newest runs.")
-@click.option("--older-than", type=click.IntRange(min=1), metavar="DAYS", help="Remove runs older than this.")
+@click.option("--older-than", type=click.IntRange(1, 100_000), metavar="DAYS", help="Remove runs older than this.")
 @click.option("--dry-run", is_flag=True, help="Only say which runs would go.")
 @_shared
 def prune(*, keep: int | None, older_than: int | None, dry_run: bool, place: Path, as_json: bool) -> None:

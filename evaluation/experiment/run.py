@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkPart
 from evaluation.experiment.contestants import contestant_record, contestants
@@ -35,6 +37,7 @@ Overwrite = Literal["always", "only-missing", "only-cache"]
 """What to do about the store: recompute all results, only missing ones, or none."""
 
 
+_PART = re.compile(r"[0-9]{1,6}\Z")
 _FEW_ASKED = 2_000
 """Queries that take a few seconds to score, over all cells and their levels."""
 
@@ -53,8 +56,8 @@ class ExperimentShard(NamedTuple):
     def parse(cls, text: str) -> ExperimentShard:
         """Parse 2/3: the second of three."""
         number, _, of = text.partition("/")
-        if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
-            raise UsageError(f"{text!r} is not a shard: write 1/3, 2/3 or 3/3")
+        if not (_PART.match(number) and _PART.match(of) and 1 <= int(number) <= int(of)):
+            raise UsageError(f"{one_line(text, limit=80)!r} is not a shard: write 1/3, 2/3 or 3/3")
         return cls(int(number), int(of))
 
 

@@ -13,7 +13,7 @@ from chunkers.plugins import nearest
 from chunkers.sources import Repository, unfit_content, unfit_size, walk
 from ground_truth.anchors import Marked, anchor_text, anchor_within, fates
 from ground_truth.annotations import Problems, Row, annotations_of, queries_of, read_rows
-from ground_truth.below import folder_below, place_below
+from ground_truth.below import file_below, folder_below
 from ground_truth.fitting import Fit, fit_rows
 from ground_truth.git import find_clone, is_git, resolve_ref
 from ground_truth.git_snapshot import GitSnapshot, take_snapshot
@@ -223,7 +223,9 @@ def _is_the_repository(root: Path, inner: Path, rows: Sequence[Row]) -> bool:
     if any(row.value.commit for row in rows):
         return is_git(root)
     files = {row.value.file for row in rows}
-    return sum((root / file).is_file() for file in files) >= sum((inner / file).is_file() for file in files)
+    return sum(file_below(root, file) is not None for file in files) >= sum(
+        file_below(inner, file) is not None for file in files
+    )
 
 
 def _below(root: Path, name: str) -> Path | None:
@@ -244,7 +246,7 @@ def _open(folder: Path, corpus: _Corpus, rows: Sequence[Row]) -> Repository:
 
 def _is_text(folder: Path, name: str) -> bool:
     """Return whether there is such a file and it can be read as text; links are not followed anywhere on the path."""
-    file = place_below(folder, name)
-    if file is None or not file.is_file() or file.resolve() != folder.resolve() / file.relative_to(folder):
+    file = file_below(folder, name)
+    if file is None:
         return False
     return not unfit_size(file.stat().st_size, wanted=True) and not unfit_content(name, file.read_bytes(), wanted=True)

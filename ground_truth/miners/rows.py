@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from chunkers.errors import UsageError
 from chunkers.languages import language_of
 from chunkers.sources import Repository, walk
+from chunkers.writable import is_writable
 from ground_truth.annotations import AnnotationRow, Mask
 from ground_truth.git import is_named_bare, resolve_ref
 from ground_truth.git_snapshot import take_snapshot
@@ -30,6 +32,8 @@ def mined_rows(
     documentation to be hidden, those of comments for comments too: all of them search one corpus. A commit's rows name
     its parent.
     """
+    if not is_writable(repository.resolve().name):
+        raise UsageError(f"{str(repository)!r} is not UTF-8, so no row could name it: rename the folder")
     found: dict[Kind, Mined] = {}
     code: tuple[Repository, str | None] | None = None
     for kind in kinds:
