@@ -11,6 +11,7 @@ from conftest import Command
 from report_case import simulated_results
 
 from chunkers.errors import UsageError
+from evaluation.experiment.store import Store
 from evaluation.recommend.build import check_recommendation
 from evaluation.report.build import check_report, write_report
 from evaluation.report.page import page
@@ -139,3 +140,12 @@ def test_what_a_dataset_says_of_itself_may_have_any_shape(results: Results, deta
     (dataset,) = results.datasets
     told = dataclasses.replace(results, datasets=(dataclasses.replace(dataset, details=details),))
     assert page(told)
+
+
+def test_pruning_a_cache_leaves_what_was_never_in_it(tmp_path: Path) -> None:
+    """The folder of the cache may have been somebody's, with stages of another kind."""
+    store = Store(tmp_path)
+    for name in ("alpha/data", f"chunk/{'a' * 32}"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "file").write_text("mine")
+    assert store.spoiled() == [tmp_path / "chunk" / ("a" * 32)]

@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -29,6 +30,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 _MANIFEST = "manifest.json"
 _DRAFT = ".draft-"
+_DIGEST = re.compile(r"[0-9a-f]{32}\Z")
 _LARGEST_MANIFEST = 64 * 2**20
 # Anything wrong with a file of the store raises one of these; so would a bug in a stage, which then counts as a miss.
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, EOFError, BadZipFile,
@@ -208,7 +210,8 @@ class Store:
 
     def spoiled(self) -> list[Path]:
         """Return the folders in an entry's place without a manifest: no process reads or writes them any more."""
-        places = sorted(path for path in self.root.glob("*/[!.]*") if path.is_dir())
+        # A folder with another name was never an entry: it may belong to a user who calls a folder `stages`.
+        places = sorted(path for path in self.root.glob("*/[!.]*") if _DIGEST.match(path.name) and path.is_dir())
         entries = set(self.folders())  # checked last: an entry may have been put meanwhile
         return [place for place in places if place not in entries and place.is_dir()]
 
