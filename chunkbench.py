@@ -20,7 +20,7 @@ Measures are values that can be called:
 >>> round(measure("ild@3")(["a", "b"], vectors=[[1.0, 0.0], [0.6, 0.8]]), 3)
 0.4
 
-Score rankings that another tool has made:
+Score rankings made by another tool:
 
 >>> scores = evaluate({"q1": ["a", "b"], "q2": ["c"]}, {"q1": {"b"}, "q2": {"d"}}, ["mrr", "recall@5"])
 >>> scores["mrr"], scores["recall@5"]
@@ -170,11 +170,12 @@ def recommend(
     jobs: int | None = None,
     **options: Any,  # noqa: ANN401 - seed, margin, limit, headline
 ) -> PrintableRecommendation:
-    """Recommend a chunker and a size for this code; ``print`` shows the answer and what it risks.
+    """Recommend a chunker and a size for this code; ``print`` shows the answer and its risk.
 
     ``source`` is as in `compare`. Without ``candidates``, families of chunkers at six sizes race. ``current`` is the
-    chunker in use, ``price`` that of embedding a million tokens, ``budget`` what embedding everything once may cost.
-    ``options`` are ``seed``, ``margin`` (in points), ``limit`` (queries) and ``headline`` (the measure to choose by).
+    chunker in use, ``price`` that of embedding a million tokens, ``budget`` the most that embedding everything once may
+    cost. ``options`` are ``seed``, ``margin`` (in points), ``limit`` (queries) and ``headline`` (the measure that
+    decides).
     """
     from evaluation.recommend.printable import recommend_objects
 
@@ -212,9 +213,9 @@ def evaluate(
 
     ``per_query`` is in the order of ``qrels``; ``by_query`` has the same values by the query's id.
 
-    ``run`` holds ids, best first, or ids with scores, of which equal ones stay in the order given; ``qrels`` relevant
-    ids, or ids with grades. A query that is judged and not in the run scores as an empty ranking; one that is in the
-    run and not judged is an error.
+    ``run`` holds ids, best first, or ids with scores, where equal scores keep the order given; ``qrels`` relevant
+    ids, or ids with grades. A judged query missing from the run scores as an empty ranking; an unjudged query in the
+    run is an error.
     """
     from evaluation.api import evaluate_run
 
@@ -228,11 +229,11 @@ def benchmark(
     k_values: Sequence[int] = (1, 5, 10),
     measures: str | Measure | Iterable[str | Measure] | None = None,
 ) -> BatchValues:
-    """Ask the function every query of the dataset and return the means.
+    """Send every query of the dataset to the function and return the means.
 
-    The dataset is a spec, an object, or pairs of a query and its relevant ids. Of a spec or an object, the relevant ids
-    are the paths of the files that hold gold; where it has several repositories, the function is called with
-    ``repo=NAME`` beside the query. A function that returns places, as ``(file, first line, last line)`` or as a mapping
+    The dataset is a spec, an object, or pairs of a query and its relevant ids. For a spec or an object, the relevant
+    ids are the paths of the files that hold gold; if it has several repositories, the function is also called with
+    ``repo=NAME``. A function that returns places, as ``(file, first line, last line)`` or as a mapping
     with ``file``, ``start_line`` and ``end_line``, is scored on text and files, as a span run is.
     """
     from evaluation.api import benchmark as run

@@ -47,12 +47,12 @@ def command(*, places: tuple[Path, ...], checked: Path | None, out: Path | None,
     """Mark the lines that answer your questions, or check that marked lines are still there.
 
     QUESTIONS has one question per line (or JSON Lines with query and query_id). For each, places of REPOSITORY are
-    proposed by the words and identifiers that they share with it, never by an embedder. On a terminal you choose and
-    the rows are written to --out, each with the text it points at, so that it is found again when the code moves;
-    a file that exists is continued. Elsewhere, and with --json, the candidates are printed as JSON.
+    proposed by shared words and identifiers, never by an embedder. On a terminal you choose, and the rows are written
+    to --out, each with the text it points at, so that it can be found again when the code moves; an existing file is
+    continued. Without a terminal, or with --json, the candidates are printed as JSON.
 
     --check reads an annotation file against REPOSITORY (by default the current folder) without a run. For each row
-    that does not fit, the nearest place is printed as a row ready to paste. Exit code 1 says that a row does not fit.
+    that does not fit, the nearest place is printed as a row ready to paste, and the exit code is 1.
     """
     if checked is not None:
         if len(places) > 1 or out is not None:

@@ -48,7 +48,7 @@ class _Gone(NamedTuple):
 @_AS_JSON
 @click.pass_context
 def command(ctx: click.Context, folder: Path | None, *, as_json: bool) -> None:
-    """Show what is kept, or look after it: vectors per embedder, and what the stages of experiments have made.
+    """Show or maintain the cache: vectors per embedder, and the results of the stages of experiments.
 
     \b
     chunkbench cache                           size and hit rate of each embedder's part
@@ -108,7 +108,7 @@ def show(kept: _Kept, *, as_json: bool) -> None:
 @click.pass_obj
 @click.pass_context
 def verify(ctx: click.Context, kept: _Kept, *, repair: bool, as_json: bool) -> None:
-    """Read every byte and compare it with its checksum; exit code 1 where something is damaged and stays so."""
+    """Read every byte and compare it with its checksum; exit code 1 if damage remains."""
     from indexing.cache_upkeep import verify as check
 
     folder, stages = kept
@@ -135,9 +135,9 @@ def verify(ctx: click.Context, kept: _Kept, *, repair: bool, as_json: bool) -> N
 @_AS_JSON
 @click.pass_obj
 def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
-    """Drop the parts, results and records of files that nobody used for some days, and rows that are stored twice.
+    """Drop parts, results and per-file records that were not used for some days, and duplicate rows.
 
-    What killed runs have left goes too; what may still be written, for the first day, stays.
+    What killed runs have left is dropped too, except in its first day, when it may still be in use.
     """
     from evaluation.experiment.pack_upkeep import NO_RECORDS, prune_records
     from indexing.cache_upkeep import prune as drop
@@ -155,7 +155,7 @@ def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
 @_AS_JSON
 @click.pass_obj
 def clear(kept: _Kept, *, encoder: str | None, as_json: bool) -> None:
-    """Forget the vectors of one part; or all of them, and all results of stages, finished or not."""
+    """Drop the vectors of one part; or all of them, and all results of stages, finished or not."""
     from evaluation.experiment.pack_upkeep import NO_RECORDS
     from indexing.cache_upkeep import clear as forget
 

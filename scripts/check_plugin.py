@@ -27,7 +27,7 @@ Examples:
 @click.argument("spec")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every rule.")
 def command(*, kind: str, spec: str, as_json: bool) -> None:
-    """Run the contract of KIND over the plug-in SPEC; exit 1 if it breaks a rule, 2 if it cannot be made."""
+    """Check the plug-in SPEC against the contract of KIND; exit 1 if it violates a rule, 2 if it cannot be created."""
     findings = _check(kind, spec)
     broken = [finding for finding in findings if finding.problem]
     if as_json:

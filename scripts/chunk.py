@@ -43,7 +43,7 @@ _Failed = Mapping[str, FailedFiles]
 def command(
     path: Path, specs: tuple[str, ...], *, stats: bool, match_size: str | None, hide: str | None, as_json: bool
 ) -> None:
-    """Show the chunks of a file, or how large those of a folder are.
+    """Show the chunks of a file, or the chunk sizes of a folder.
 
     \b
     chunkbench chunk app.py                                         numbered, coloured boundaries

@@ -51,7 +51,7 @@ def command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Make queries with known answers from a repository, and say what was kept, dropped and why.
+    """Mine queries with known answers from a repository, and report what was kept, what was dropped and why.
 
     docstrings: documentation asks for the definition below or around it. comments: a comment inside a body asks for the
     statements that it introduces. commits: a message asks for the lines that its commit changed.

@@ -42,10 +42,10 @@ def command(
     as_json: bool,
     **options: tuple[str, ...],
 ) -> None:
-    """List the cells of a comparison and what running it would take: TARGET is what `compare` takes.
+    """List the cells of a comparison and estimate what running it would take. TARGET is as in `compare`.
 
-    Of repositories that were not compared before, files are chunked now, and a few texts are embedded to see how fast
-    that goes.
+    For repositories that were not compared before, files are chunked now, and a few texts are embedded to measure the
+    speed.
     """
     if schema:
         from evaluation.experiment.schema import experiment_schema

@@ -64,10 +64,10 @@ Examples:
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes [all cores].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, as_json: bool, out: Path | None, **asked: Any) -> None:  # noqa: ANN401 - as click read them
-    """Recommend a chunker and a size for the code in PATH, with what is risked by taking it.
+    """Recommend a chunker and a size for the code in PATH, and state the risk of taking it.
 
     Without PATH and --dataset the embedded dataset is used. Candidates race on passages that compete for the queries;
-    those that cannot be the best leave, and the last ones meet on all of the code.
+    those that cannot be the best leave, and the finalists are measured on all of the code.
     """
     from evaluation.recommend.document import to_json
 

@@ -75,8 +75,8 @@ def command(
 ) -> None:
     """Score a TREC run against TREC qrels, both plain or gzip; or what a code search returned on a dataset.
 
-    A judged query that the run lacks scores 0 and is counted. Equal scores are ordered by the rank column, then by the
-    order of the rows, never by the spelling of the ids. Measures appear under the spelling that was asked for.
+    A judged query missing from the run scores 0 and is counted. Equal scores are ordered by the rank column, then by
+    the order of the rows, never by the spelling of the ids. Measures keep the spelling you used.
 
     \b
     chunkbench score --qrels qrels.txt --run run.txt.gz

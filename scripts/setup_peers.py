@@ -13,7 +13,7 @@ from chunkers.peers.environment import ENVIRONMENTS, set_up
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice([environment.name for environment in ENVIRONMENTS]))
 def command(names: tuple[str, ...]) -> None:
-    """Make the environment of each named library anew, or of all; the other adapters need only the extra `peers`.
+    """Recreate the environment of each named library, or of all; the other adapters need only the extra `peers`.
 
     \b
     python -m scripts.setup_peers

@@ -31,10 +31,10 @@ def command() -> None:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print rows as JSON.")
 def simulate(*, runs: int, every: int, seed: int, as_json: bool) -> None:
-    """Race in worlds whose truth is known; 1 where a target is missed.
+    """Race in worlds whose truth is known; exit 1 if a target is missed.
 
-    The recommended one is within 2 points of the truly best in 95 % of the races that do not end with a warning of too
-    little data, and in 95 % of all races in a world where the whole grid is (the best mean of all candidates on all
+    The recommended one is within 2 points of the truly best in 95 % of the races without a warning of too little data,
+    and in 95 % of all races in a world where this holds for the whole grid (the best mean of all candidates on all
     queries). The risk holds and the best is among those that may be best in 95 %; finalists' means on queries
     that did not choose them are not above their true ones; no race indexes more than 40 % of the texts.
     """
@@ -128,7 +128,7 @@ class _Grid(NamedTuple):
 def regret(*, paths: tuple[Path, ...], datasets: tuple[str, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 - as click read them
     """Recommend, then measure every candidate on everything: what was lost, and what it saved.
 
-    Race and grid have an empty cache each, so that their times can be compared: seconds are of the processor.
+    Race and grid each start with an empty cache, so that their times can be compared; times are processor time.
     """
     rows = []
     sources: list[Path | str] = [*datasets, *paths]
