@@ -96,8 +96,8 @@ class Retriever(Protocol):
     """A frozen keyword-only dataclass that ranks a search space for each query.
 
     A retriever may also have ``diagnostics(space, queries, *, depth) -> Mapping[str, float]``: facts about its run (for
-    an approximate index, its recall against exact search), which are stored in the result. With ``prepare(space) ->
-    Index``, building and searching the index are timed separately, and its size is reported.
+    an approximate index, its recall against exact search), which are stored in the result. With
+    ``prepare(space) -> Index``, building and searching the index are timed separately, and its size is reported.
     """
 
     version: ClassVar[str]

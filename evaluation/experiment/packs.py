@@ -118,7 +118,7 @@ class Packs:
         return tuple(self._store.names(self._stage))
 
     def merge(self) -> None:
-        """Merge small entries, and entries no larger than the small ones together.
+        """Merge small entries, and any entry no larger than all smaller ones together.
 
         A kill midway leaves some records stored twice; another run that is reading a removed entry recomputes its
         records.

@@ -83,7 +83,7 @@ class Believed(NamedTuple):
     """The range of a mean."""
 
     def losses(self, rivals: int) -> np.ndarray:
-        """Return for each candidate the amount by which none of the first ``count`` is better in 95 of 100 draws."""
+        """Return for each candidate the amount by which none of the first ``rivals`` is better in 95 of 100 draws."""
         return _quantile(self.draws[:rivals].max(axis=0) - self.draws)
 
     def advantages(self) -> np.ndarray:
@@ -107,7 +107,7 @@ class Believed(NamedTuple):
         )
 
     def risks(self, rivals: int) -> np.ndarray:
-        """Return for each candidate the amount by which none of the first is better (95 %): the larger of the two."""
+        """Return for each candidate the amount by which none of the first ``rivals`` is better (95 %), as above."""
         return np.asarray(
             np.maximum(self.advantages()[:rivals].max(axis=0), np.minimum(self.losses(rivals), self.width))
         )

@@ -1,8 +1,8 @@
 """Marked lines followed over real history, compared with git's own diff of the same lines.
 
 Every definition of an old commit is marked and searched for in a newer one by its text alone. Lines that git's diff
-does not touch have one place in the newer file; ``agree`` counts the rows found exactly there. ``python -m
-scripts.check.anchors CLONE --commits 200``
+does not touch have one place in the newer file; ``agree`` counts the rows found exactly there.
+``python -m scripts.check.anchors CLONE --commits 200``
 """
 
 from __future__ import annotations
