@@ -87,7 +87,7 @@ def _check_place(folder: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Return whether this tool wrote it, perhaps in a run that was killed; only such entries are replaced or removed."""
+    """Return whether this tool wrote it, perhaps in a killed run; nothing else is replaced or removed."""
     if path.is_symlink():
         return False
     if not path.is_dir():
