@@ -134,5 +134,10 @@ def _make_site(folders: tuple[Path, ...], site: Path, asked: dict[str, Any]) -> 
     from evaluation.results.folder import read_results
 
     check_site(site)
-    runs = [SiteRun(folder.resolve().name, _as_asked(read_results(folder), asked)) for folder in folders]
+    # `results/*` also names folders that `report --out` wrote, which hold a page and no results.
+    chosen = [folder for folder in folders if not folder.is_dir() or (folder / "results.json").exists()] or folders
+    for folder in folders:
+        if folder not in chosen:
+            click.echo(f"{folder} holds no results.json: left out", err=True)
+    runs = [SiteRun(folder.resolve().name, _as_asked(read_results(folder), asked)) for folder in chosen]
     click.echo(write_site(runs, site))

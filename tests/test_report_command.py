@@ -59,6 +59,23 @@ def test_two_runs_become_one_with_comparisons_across_them(tmp_path: Path) -> Non
     assert (tmp_path / "both" / "report.html").exists()
 
 
+def test_a_site_leaves_out_folders_that_hold_a_report_alone(tmp_path: Path) -> None:
+    """`results/*` also names what `report --out` wrote; a folder that is not there is still an error."""
+    runs = tmp_path / "runs"
+    write_results(simulated_results(queries=24), runs / "monday")
+    invoke = CliRunner().invoke
+    invoke(command, [str(runs / "monday"), "--out", str(runs / "paper")], catch_exceptions=False)
+    folders = [str(runs / "monday"), str(runs / "paper")]
+    made = invoke(command, [*folders, "--site", str(tmp_path / "site")], catch_exceptions=False)
+    assert made.exit_code == 0
+    assert f"{folders[1]} holds no results.json: left out" in made.stderr
+    assert (tmp_path / "site" / "monday").is_dir()
+    assert not (tmp_path / "site" / "paper").exists()
+    for wrong in (folders[1:], [folders[0], str(tmp_path / "absent")]):
+        with pytest.raises(UsageError, match=r"holds no results\.json"):
+            invoke(command, [*wrong, "--site", str(tmp_path / "other")], catch_exceptions=False)
+
+
 def test_a_report_goes_to_no_place_of_something_else(tmp_path: Path) -> None:
     """The report of one run is not put beside the results of another, nor is a file replaced by it."""
     for name in ("one", "other"):
