@@ -39,7 +39,9 @@ _KINDS = ("docstrings", "comments", "commits")
     "--max-files", type=click.IntRange(min=1), default=5, show_default=True, help="commits: most files changed."
 )
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was kept and dropped as JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print what was kept and dropped as JSON; without --out, with the rows."
+)
 def command(
     *,
     repository: Path,
@@ -64,8 +66,6 @@ def command(
     from ground_truth.annotations import write_rows
     from ground_truth.miners.rows import mined_rows
 
-    if as_json and out is None:
-        raise UsageError("--json prints the counts on standard output: write the rows to a file with --out")
     if out is not None and out.exists() and not force:
         raise UsageError(f"{out} exists: choose another file, or replace it with --force")
     rows, found = mined_rows(repository, _chosen(kinds), limit=limit, seed=seed, max_files=max_files)
@@ -73,12 +73,15 @@ def command(
         told = "; ".join(f"{kind}: {_told(kind, mined)}" for kind, mined in found.items())
         raise UsageError(f"{repository} gives no queries. {told}. {_remedy(found)}")
     text = write_rows(rows)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
+    if out is not None:
         _write(out, text)
+    elif not as_json:
+        click.echo(text, nl=False)
     if as_json:
-        click.echo(json.dumps(_counts(repository, found, seed), indent=1))
+        counts = _counts(repository, found, seed)
+        if out is None:
+            counts["rows"] = [row.model_dump(exclude_defaults=True) for row in rows]
+        click.echo(json.dumps(counts, indent=1, ensure_ascii=False))
         return
     for kind, mined in found.items():
         click.echo(f"{kind}: {mined.summary()}", err=True)

@@ -54,6 +54,16 @@ def test_counts_as_json_and_rows_on_stdout(repo: Path, tmp_path: Path) -> None:
     assert [row["file"] for row in rows] == ["m.go"] * 4
     told = json.loads(mine(str(repo), "--out", str(tmp_path / "x.jsonl"), "--json").stdout)
     assert (told["kept"], told["dropped"]) == (4, {})
+    assert "rows" not in told
+
+
+def test_json_alone_holds_counts_and_rows(repo: Path) -> None:
+    """`mine PATH --json` is one object, whatever the text of a query holds."""
+    text = (repo / "m.go").read_text("utf-8").replace("the red pointer", "the r\u2028d pointer")
+    (repo / "m.go").write_text(text, "utf-8")
+    told = json.loads(mine(str(repo), "--json").stdout)
+    assert told["kept"] == 4
+    assert told["rows"] == [json.loads(line) for line in mine(str(repo)).stdout.strip("\n").split("\n")]
 
 
 def test_several_kinds_are_one_file(repo: Path, tmp_path: Path) -> None:
