@@ -10,7 +10,7 @@ DATASETS: Registry[DatasetLoader] = Registry(
     builtin={
         "installed": Entry(
             "ground_truth.datasets.installed:Installed",
-            "packages that are installed anyway, docstring queries: the default",
+            "packages that are installed anyway, queries of docstrings and comments: the default",
         ),
         "annotations": Entry(
             "ground_truth.datasets.annotations:Annotations", "your own repository and annotation file"

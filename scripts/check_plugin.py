@@ -23,11 +23,14 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
 @click.argument("spec")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every rule.")
 def command(*, kind: str, spec: str, as_json: bool) -> None:
-    """Check the plug-in SPEC against the contract of KIND; exit 1 if it violates a rule, 2 if it cannot be created."""
+    """Check the plug-in SPEC against the contract of KIND; exit 1 if it violates a rule, 2 if it cannot be created.
+
+    KIND is chunker, embedder, retriever, reader, dataset or measure.
+    """
     findings = _check(kind, spec)
     broken = [finding for finding in findings if finding.problem]
     if as_json:

@@ -23,30 +23,48 @@ _ONLY_IN_JSON = {
     "pattern",
     "definition",
     "broken",
+    "key",
 }
 """Columns that would leave no room for the others in a terminal."""
 
+_WORDY = ("datasets", "measures")
+"""Kinds of which each has sentences: columns of a terminal are too narrow for them."""
+
+_LONGEST_DEFAULT = 60
+
 
 @click.command(epilog="\b\nExamples:\n  chunkbench list chunkers\n  chunkbench list measures --json")
-@click.argument("kind", type=click.Choice(_KINDS))
+@click.argument("kind", type=click.Choice(_KINDS), metavar="KIND")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, with all that is known of each.")
 def command(*, kind: str, as_json: bool) -> None:
-    """Print every plug-in of a kind, or every overlap rule, with its parameters and defaults."""
+    """Print every plug-in of a kind, or every overlap rule, with its parameters and defaults.
+
+    KIND is chunkers, embedders, retrievers, readers, datasets, measures or rules.
+    """
     rows = _rows(kind)
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
+    from rich.padding import Padding
     from rich.table import Table
 
     from scripts.console import console
 
-    table = Table(box=None, pad_edge=False)
+    output = console(120)
     shown = [name for name in rows[0] if name not in _ONLY_IN_JSON and any(row[name] for row in rows)]
+    if kind in _WORDY:
+        for row in rows:
+            output.print(row["name"])
+            for name in shown[1:]:
+                if text := _cell(row[name]):
+                    output.print(Padding(text if name == "what" else f"{name}: {text}", (0, 0, 0, 4), expand=False))
+        return
+    table = Table(box=None, pad_edge=False)
     for name in shown:
         table.add_column(name, overflow="fold", no_wrap=name == shown[0])
     for row in rows:
         table.add_row(*(_cell(row[name]) for name in shown))
-    console(120).print(table, markup=False)
+    output.print(table, markup=False)
 
 
 def _rows(kind: str) -> list[dict[str, Any]]:
@@ -107,5 +125,10 @@ def _facts(kind: str) -> dict[str, dict[str, Any]]:
 
 def _cell(value: object) -> str:
     if isinstance(value, (list, tuple)):
-        return ", ".join(str(Parameter(**each)) if isinstance(each, dict) else str(each) for each in value)
+        return ", ".join(_short(str(Parameter(**each)) if isinstance(each, dict) else str(each)) for each in value)
     return "" if value is None else str(value)
+
+
+def _short(text: str) -> str:
+    """Return a parameter; of a list that would fill lines, the beginning: --json has all of it."""
+    return text if len(text) <= _LONGEST_DEFAULT else text[: text.rfind(",", 0, _LONGEST_DEFAULT) + 1] + "…"

@@ -91,16 +91,20 @@ def _show(results: Results, *, per_query: bool, quiet: bool) -> None:
                 values = (score(name, _plain(float(column[place]))) for name, column in cell.scores.items())
                 table.add_row(cell.key.chunker, query.id, *values)
         output.print(table)
-    table = Table("run", "measure", "mean", "95 %", "chance", "median", "queries", "undefined")
-    for column in table.columns[2:]:
-        column.justify = "right"
     for cell in results.cells:
+        # The name of a run is a heading: as a column it would leave no room for those of the measures.
+        output.print(cell.key.chunker)
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        table.add_column("measure", no_wrap=True)
+        for heading in ("mean", "95 %", "chance", "median", "queries", "undefined"):
+            table.add_column(heading, justify="right")
         for name, summary in cell.measures.items():
             centre, low = score(name, summary.mean), span(name, summary.low, summary.high)
             counts = (str(summary.scored + summary.undefined), str(summary.undefined))
             levels = (score(name, cell.judgements.chance.get(name)), score(name, summary.median))
-            table.add_row(cell.key.chunker, name, centre, low, *levels, *counts)
-    output.print(table)
+            table.add_row(name, centre, low, *levels, *counts)
+        output.print(table)
+        output.print()
     if quiet:
         return
     if results.cells[0].judgements.chance:

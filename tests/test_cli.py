@@ -93,6 +93,27 @@ def test_lists_are_complete_and_machine_readable(chunkbench: Command, kind: str)
     assert all(row for row in rows)
 
 
+@pytest.mark.parametrize("kind", ["datasets", "measures"])
+def test_lists_with_sentences_are_read_at_80_columns(
+    chunkbench: Command, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A definition has the width of the terminal, not a column of a few letters."""
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = chunkbench("list", kind).out.splitlines()
+    rows = chunkbench("list", kind, "--json").json
+    assert max(map(len, shown)) <= 80
+    assert [line for line in shown if not line.startswith(" ")] == [row["name"] for row in rows]
+    text = " ".join(" ".join(shown).split())
+    assert all(row["what"] in text for row in rows)
+
+
+@pytest.mark.parametrize("verb", ["list", "check-plugin"])
+def test_kinds_are_whole_words_at_80_columns(chunkbench: Command, verb: str) -> None:
+    """The kinds are in the text of the help, not in a usage line that is cut in the middle of a word."""
+    assert f"Usage: chunkbench {verb} [OPTIONS] KIND" in chunkbench(verb, "--help").out
+    assert "dataset" in chunkbench(verb, "--help").out.partition("Options:")[0]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_an_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     """A full disk behind stdout, or a terminal that does not know the letters, is no traceback."""

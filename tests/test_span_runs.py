@@ -241,6 +241,20 @@ def test_scores_and_ranks_give_the_same_order(chunkbench: Command, repository: P
     assert "chance: a random ranking of the same files in windows of 50 lines" in shown.out
 
 
+def test_measures_are_whole_at_80_columns(
+    chunkbench: Command, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Budgets tell measures apart, so no name is cut; the run's own name stands above its table."""
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "cast:size=1000,overlap=100 · minilm · bm25"
+    run = write(tmp_path / "a.jsonl", [place(run=name)])
+    gold = f"annotations:path={tmp_path / 'gold.jsonl'},root={repository}"
+    lines = chunkbench("score", "--dataset", gold, "--spans", run).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {"recall@1000tok", "recall@4000tok", "recall@8000tok"} <= {line.partition(" ")[0] for line in lines}
+    assert name in lines
+
+
 def test_the_chance_of_a_span_run_is_that_of_windows_of_lines(
     chunkbench: Command, repository: Path, tmp_path: Path
 ) -> None:
