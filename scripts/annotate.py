@@ -12,6 +12,7 @@ import click
 
 from chunkers.errors import UsageError
 from chunkers.plain_text import shown
+from scripts.verbosity import note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -232,7 +233,7 @@ def _check(path: Path, root: Path, *, as_json: bool) -> int:
             if finding.paste:
                 click.echo(f"  {shown(finding.paste)}")
         told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        click.echo(f"{path}: {len(fits)} rows: {told}", err=True)
+        note(f"{path}: {len(fits)} rows: {told}")
     return 1 if bad else 0
 
 

@@ -17,6 +17,7 @@ from chunkers.registry import CHUNKERS
 from chunkers.sources import Folder, walk
 from chunkers.types import Chunk, Chunker
 from scripts.cut_failures import end_with_failures
+from scripts.verbosity import note
 
 if TYPE_CHECKING:
     from ground_truth.hidden import HiddenText
@@ -58,7 +59,7 @@ def command(
     if not folder.paths:
         raise UsageError(f"{path} holds no source files{_because(folder)}")
     if folder.skipped:
-        click.echo(f"{len(folder.skipped)} skipped{_because(folder)}", err=True)
+        note(f"{len(folder.skipped)} skipped{_because(folder)}")
     if match_size:
         chunkers = _match(folder, chunkers, match_size)
     failed = {spec: FailedFiles() for spec in chunkers}
@@ -79,7 +80,7 @@ def _match(folder: Folder, chunkers: Iterable[str], wanted: str) -> dict[str, Ch
     found = {}
     for spec in chunkers:
         match = matched(spec, sources, target)
-        click.echo(f"{spec}: {match.field}={match.chosen} gives a mean of {match.mean:.1f} {target.unit}", err=True)
+        note(f"{spec}: {match.field}={match.chosen} gives a mean of {match.mean:.1f} {target.unit}")
         written = dict(Spec.parse(spec).params) | {match.field: str(match.chosen)}
         found[str(Spec(Spec.parse(spec).name, tuple(written.items())))] = match.chunker
     return found
@@ -129,7 +130,7 @@ def _print_stats(folder: Folder, chunkers: Mapping[str, Chunker], failed: _Faile
     show_stats(console(120), measured)
     for one in measured:
         for reason, count in one.fallbacks.most_common():
-            click.echo(f"{one.spec}: {count} files cut by lines: {reason}", err=True)
+            note(f"{one.spec}: {count} files cut by lines: {reason}")
 
 
 def _because(folder: Folder) -> str:

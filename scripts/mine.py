@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from chunkers.errors import UsageError
+from scripts.verbosity import note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +85,7 @@ def command(
         click.echo(json.dumps(counts, indent=1, ensure_ascii=False))
         return
     for kind, mined in found.items():
-        click.echo(f"{kind}: {mined.summary()}", err=True)
+        note(f"{kind}: {mined.summary()}")
 
 
 def _chosen(kinds: tuple[str, ...]) -> tuple[Kind, ...]:

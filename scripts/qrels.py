@@ -39,6 +39,7 @@ def command(
     from ground_truth.relevance import judge_chunker
     from ground_truth.rules import parse_rule
     from scripts.cut_failures import end_with_failures
+    from scripts.verbosity import note
 
     parsed = parse_rule(rule)
     data = apply_duplicates(_dataset(annotations, root, dataset), duplicates)
@@ -46,7 +47,7 @@ def command(
     judged = judge_chunker(parsed, data, CHUNKERS.create(chunker), cut=failed.chunks)
     click.echo(_as_json(judged, failed) if as_json else _as_trec(judged), nl=False)
     if not as_json:
-        click.echo(_summary(judged), err=True)
+        note(_summary(judged))
     end_with_failures({chunker: failed})
 
 

@@ -132,12 +132,13 @@ def _as_asked(results: Results, asked: dict[str, Any], *, again: bool = False) -
 def _make_site(folders: tuple[Path, ...], site: Path, asked: dict[str, Any]) -> None:
     from evaluation.report.site import SiteRun, check_site, write_site
     from evaluation.results.folder import read_results
+    from scripts.verbosity import note
 
     check_site(site)
     # `results/*` also names folders that `report --out` wrote, which hold a page and no results.
     chosen = [folder for folder in folders if not folder.is_dir() or (folder / "results.json").exists()] or folders
     for folder in folders:
         if folder not in chosen:
-            click.echo(f"{folder} holds no results.json: left out", err=True)
+            note(f"{folder} holds no results.json: left out")
     runs = [SiteRun(folder.resolve().name, _as_asked(read_results(folder), asked)) for folder in chosen]
     click.echo(write_site(runs, site))

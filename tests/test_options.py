@@ -108,6 +108,26 @@ def test_every_command_takes_quiet_and_verbose(verb: str) -> None:
         assert (named.count("--quiet"), named.count("--verbose")) == (1, 1), name
 
 
+@pytest.mark.parametrize("verb", ["chunk", "qrels", "mine", "annotate"])
+def test_quiet_says_nothing_that_is_no_error(chunkbench: Command, repository: Path, verb: str) -> None:
+    """What was skipped, kept, dropped or judged is said on stderr, and not with --quiet."""
+    inside = "    for box in boxes:\n        room.take(box)\n        box.lock()\n    return room\n"
+    text = f'def move(boxes, room):\n    """Move every heavy box to the storage room behind the house."""\n{inside}'
+    (repository / "boxes.py").write_text(text)
+    (repository / "notes.unknown").write_text("no known language\n")
+    gold = repository.parent / "gold.jsonl"
+    orders: dict[str, list[object]] = {
+        "chunk": ["chunk", repository, "--json"],
+        "qrels": ["qrels", gold, "--root", repository],
+        "mine": ["mine", repository],
+        "annotate": ["annotate", "--check", gold, repository],
+    }
+    said, silent = chunkbench(*orders[verb]), chunkbench(*orders[verb], "--quiet")
+    assert said.code == silent.code == 0
+    assert said.err
+    assert (silent.out, silent.err) == (said.out, "")
+
+
 @pytest.mark.parametrize("engine", ["serial", "processes"])
 def test_how_much_is_said(repository: Path, tmp_path: Path, engine: str) -> None:
     """Quiet: the data alone. Verbose: the phases, from a pipe too. Both together are refused."""
