@@ -194,7 +194,7 @@ def chunk(path: str | Path, chunker: str | Chunker = "cast") -> list[Chunk]:
     if not isinstance(path, (str, PathLike)):
         raise UsageError(f"the path is {path!r}: give a file or a folder")
     cutter = chunker_of(chunker)
-    return [each for source in walk(Path(path)).files() for each in chunk_file(cutter, source)]
+    return [each for source in walk(Path(path).expanduser()).files() for each in chunk_file(cutter, source)]
 
 
 def measure(name: str) -> Measure:

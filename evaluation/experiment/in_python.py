@@ -84,14 +84,19 @@ def datasets_of(source: object, annotations: str | Path | None) -> Axis:
             raise UsageError("annotations need the folder they are about: compare(folder, annotations=file)")
         return Axis((), ())
     if isinstance(source, (list, tuple)) and annotations is None and all(map(_is_folder, source)):
-        source = ";".join(map(str, source))  # one dataset of several repositories, as the command does
+        source = ";".join(map(_in_full, source))  # one dataset of several repositories, as the command does
         return Axis((f"mined:root={source}",), ())
     found = [_dataset(each, annotations) for each in (source if isinstance(source, (list, tuple)) else [source])]
     return Axis(tuple(each.spec for each in found), tuple(each for each in found if each.plugin is not None))
 
 
 def _is_folder(source: object) -> bool:
-    return isinstance(source, (str, Path)) and Path(source).is_dir()
+    return isinstance(source, (str, Path)) and Path(source).expanduser().is_dir()
+
+
+def _in_full(folder: str | Path) -> str:
+    """Return the folder as it was given, with ~ written out, as a shell would."""
+    return str(Path(folder).expanduser()) if str(folder).startswith("~") else str(folder)
 
 
 def _dataset(source: Any, annotations: str | Path | None) -> Spelled:  # noqa: ANN401 - whatever the caller passes
@@ -101,7 +106,8 @@ def _dataset(source: Any, annotations: str | Path | None) -> Spelled:  # noqa: A
         return Spelled(source.name, InMemory(dataset=source), only_here)
     if not isinstance(source, (str, Path)):
         return DATASETS.spell(source)
-    if Path(source).is_dir():
+    if _is_folder(source):
+        source = _in_full(source)
         spec = f"annotations:path={annotations},root={source}" if annotations else f"mined:root={source}"
         return Spelled(spec, None, "")
     if isinstance(source, Path):

@@ -93,4 +93,4 @@ def _dataset(source: object, annotations: str | Path | None) -> Axis:
 
 def _are_folders(source: object) -> bool:
     several: Sequence[object] = source if isinstance(source, (list, tuple)) else [source]
-    return all(isinstance(each, (str, Path)) and Path(each).is_dir() for each in several)
+    return all(isinstance(each, (str, Path)) and Path(each).expanduser().is_dir() for each in several)

@@ -42,8 +42,9 @@ class PrintableRecommendation(Recommendation):
 
     def save(self, folder: str | Path) -> Path:
         """Write recommend.json and recommend.html into the folder, and return it."""
-        write_recommendation(self, Path(folder))
-        return Path(folder)
+        folder = Path(folder).expanduser()
+        write_recommendation(self, folder)
+        return folder
 
 
 def recommend_objects(

@@ -88,7 +88,7 @@ class PrintableResults(Results):
 
     def save(self, folder: str | Path) -> Path:
         """Write results.json, the tables and the report into the folder, and return it."""
-        folder = Path(folder)
+        folder = Path(folder).expanduser()
         check_output(folder, config=self.config, shard=self.shard)
         write_results(self, folder)
         write_report(self, folder)
