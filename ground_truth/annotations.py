@@ -184,7 +184,7 @@ def _explain(detail: dict[str, Any]) -> tuple[str, str]:
         hint = nearest(name, AnnotationRow.model_fields).strip()
         return f"unknown key {name!r}", hint or "remove it"
     remedies = {
-        "query_id": "write an id without spaces, which TREC files cannot hold",
+        "query_id": "write a text without spaces, which TREC files cannot hold",
         "query": "write the query's text",
         "relevance": "write a number from 0 to 1000",
         "start_line": "lines are whole numbers counted from 1",

@@ -74,15 +74,16 @@ def test_all_problems_of_a_file_are_told_at_once(tmp_path: Path, repo: Path) -> 
         {**ROW, "file": "../a.py"},
         {**ROW, "query": "the lines of row 1, another text"},
         {**ROW, "query_id": "q 1"},
+        {**ROW, "query_id": 1},
     )
     with pytest.raises(UsageError) as caught:
         Annotations(path=str(path), root=str(repo)).load()
     told = str(caught.value).splitlines()
-    assert [int(line.removeprefix(f"{path}:").split(":")[0]) for line in told] == list(range(2, 14))
+    assert [int(line.removeprefix(f"{path}:").split(":")[0]) for line in told] == list(range(2, 15))
     for words, line in zip(
         ["not JSON", "query is empty", "end_line is 0", "before start_line", "relevance is -1", "as row 1",
          "Did you mean 'relevance'", "not an object", "differs from row 1", "not a plain path",
-         "differs from row 1", "an id without spaces"], told, strict=True
+         "differs from row 1", "a text without spaces", "query_id is 1: write a text"], told, strict=True
     ):  # fmt: skip
         assert words in line
 
