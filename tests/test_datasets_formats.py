@@ -218,5 +218,10 @@ def test_any_folder_is_a_dataset(tmp_path: Path) -> None:
         shown[span.start_byte : span.end_byte] = b" " * (span.end_byte - span.start_byte)
     assert b"knob" not in shown
     (tmp_path / "m.py").write_text("x = 1\n")
-    with pytest.raises(UsageError, match="documentation is read in"):
+    with pytest.raises(UsageError, match=r"python with nothing documented\): documentation is read in"):
         DATASETS.create(f"mined:root={tmp_path}").load()
+    (tmp_path / "m.py").unlink()
+    with pytest.raises(UsageError, match="no source file outside tests, in any known language"):
+        DATASETS.create(f"mined:root={tmp_path}").load()
+    with pytest.raises(UsageError, match="is named twice: leave one out"):
+        DATASETS.create(f"mined:root={tmp_path};{tmp_path}/.").load()

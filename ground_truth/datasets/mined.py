@@ -58,7 +58,7 @@ class MinedRepository:
         parts = [self._part(place, name) for place, name in zip(places, names, strict=True)]
         asked = [part for part in parts if part.mined.queries]
         if not asked:
-            reasons = "; ".join(f"{part.name}: {_told(part.mined)}" for part in parts)
+            reasons = "; ".join(f"{part.name}: {self._told(part.mined)}" for part in parts)
             raise UsageError(f"{self.root} gives no queries by {self.kind} ({reasons}): {self._remedy(places)}")
         return Dataset(
             name=names[0] if len(names) == 1 else "pool",
@@ -114,6 +114,15 @@ class MinedRepository:
             take_snapshot(place, parent, name=each, keep=keep[each]) for each, parent in sorted(parents.items())
         )
 
+    def _told(self, mined: Mined) -> str:
+        """Return why there is no query: what was dropped, and which languages were seen."""
+        dropped = ", ".join(f"{count} {reason}" for reason, count in sorted(mined.dropped.items()))
+        if self.kind == "commits":
+            return dropped or "nothing documented"
+        if not mined.languages:
+            return ", ".join(filter(None, ("no source file outside tests, in any known language", dropped)))
+        return f"{', '.join(mined.languages)} with {dropped or 'nothing documented'}"
+
     def _remedy(self, places: Sequence[Path]) -> str:
         if self.kind != "commits" and all(map(is_git, places)):
             return "try kind=commits, or annotate it"
@@ -139,7 +148,9 @@ def _clones(place: Path) -> list[Path]:
 
 
 def _names(places: Sequence[Path]) -> list[str]:
-    """Return a name for each repository: its folder's, with its parent's if two are the same."""
+    """Return a name for each repository: its folder's, with its parent's where two are the same."""
+    if again := [place for place, count in Counter(place.resolve() for place in places).items() if count > 1]:
+        raise UsageError(f"{again[0]} is named twice: leave one out")
     short = [place.resolve().name.removesuffix(".git") or "repository" for place in places]
     counts = Counter(short)
     names = [
@@ -156,7 +167,3 @@ def _details(parts: Sequence[_Part]) -> dict[str, Any]:
     if len(parts) == 1:
         return {"commit": parts[0].commit, **parts[0].mined.counts()}
     return {"repositories": {part.name: {"commit": part.commit, **part.mined.counts()} for part in parts}}
-
-
-def _told(mined: Mined) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(mined.dropped.items())) or "nothing documented"
