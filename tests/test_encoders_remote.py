@@ -97,7 +97,7 @@ def test_the_pause_doubles_and_is_not_made_after_the_last_try(service: Service, 
     assert waits == [0.75, 1.5, 3.0]
     assert len(service.asked) == 4
     waits.clear()
-    with pytest.raises(UsageError, match=r"gave up after 1 tries"):
+    with pytest.raises(UsageError, match=r"gave up after 1 try;"):
         service.post(BUSY, retries=0)
     assert waits == []
     assert service.post(BUSY, BUSY, Reply()) == "yes"

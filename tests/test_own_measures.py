@@ -41,6 +41,22 @@ class Odd(Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Endless(Odd):
+    label: ClassVar[str] = "endless"
+
+    def score(self, batch):
+        return np.full(len(batch), np.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undefined(Odd):
+    label: ClassVar[str] = "undefined"
+
+    def score(self, batch):
+        return np.full(len(batch), np.nan)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Raising(Odd):
     label: ClassVar[str] = "raising"
 
@@ -94,7 +110,7 @@ class Pointless(Odd):
 """
 WRONG = {
     "Odd": "measure odd (odd.py:Odd) scored 3 for query 'apple0', outside its range, 0 to 1: declare the range",
-    "Odd,value=inf": "measure odd(value=inf) (odd.py:Odd) scored inf for query 'apple0', outside its range, 0 to 1",
+    "Endless": "measure endless (odd.py:Endless) scored inf for query 'apple0', outside its range, 0 to 1",
     "Raising": "measure raising (odd.py:Raising) failed: KeyError: 'gold'",
     "Leaving": "measure leaving (odd.py:Leaving) failed: SystemExit: 0",
     "Short": "measure short (odd.py:Short) gave values of shape (1,) for 16 queries: return one for each",
@@ -169,7 +185,7 @@ def test_what_check_plugin_refuses_is_refused_where_a_measure_is_used(
 def test_values_are_checked_wherever_a_measure_scores(odd: str) -> None:
     """A value that is undefined is no error; of several answers, the query is named and not its answer."""
     case = Case("q", ["a"], {"a": 1.0})
-    (value,) = evaluate([cb.measure(odd + "Odd,value=nan")], [case])["q"].values()
+    (value,) = evaluate([cb.measure(odd + "Undefined")], [case])["q"].values()
     assert np.isnan(value)
     several = replace(case, answers=(Answer(grades={"a": 1.0}, gold=()),))
     for each in (case, several):

@@ -13,6 +13,7 @@ from chunkers.errors import MissingExtraError
 from evaluation.experiment.in_python import run_objects
 from evaluation.report.build import write_report
 from evaluation.report.fitting import Prose, Trimmed
+from evaluation.report.formats import plural
 from evaluation.report.terminal import render_table
 from evaluation.report.verdict import verdict
 from evaluation.results.folder import check_output, write_results
@@ -43,7 +44,8 @@ class PrintableResults(Results):
         """Summarise what was compared, in a line."""
         cells = self.cells
         failed = sum(cell.status == "failed" for cell in cells)
-        said = f"{len(self.config.chunkers)} chunkers, {len(self.queries)} queries, {len(cells)} cells"
+        counts = {"chunker": self.config.chunkers, "query": self.queries, "cell": cells}
+        said = ", ".join(plural(len(some), noun) for noun, some in counts.items())
         return f"<Results: {said}{f', {failed} of them failed' if failed else ''}>"
 
     def __str__(self) -> str:

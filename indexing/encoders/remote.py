@@ -82,7 +82,8 @@ def post(endpoint: Endpoint, body: Mapping[str, Any], *, read: Callable[[Any], T
             raise _error(endpoint, fault, f"; the next try would be in {wait:.0f} s. Run again later")
         if attempt < endpoint.retries:
             time.sleep(wait)
-    last = f"gave up after {endpoint.retries + 1} tries; the last was {fault}"
+    tries = f"{endpoint.retries + 1} tries" if endpoint.retries else "1 try"
+    last = f"gave up after {tries}; the last was {fault}"
     raise _error(endpoint, last, ". What was embedded before is kept: run again to go on")
 
 
