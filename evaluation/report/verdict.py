@@ -154,7 +154,7 @@ def _range(view: View, may: Sequence[str]) -> list[str]:
     low, high = (score(view.headline, end) for end in (min(known), max(known)))
     means = f"all have {low}" if low == high else f"they have {low} to {high}"
     least = _least_shown(view, may)
-    which = ", the least of them," if len(may) > 2 else ""
+    which = ", the lowest," if len(may) > 2 else ""
     plain = reading_sentence(view, may[0], least, which=which, basis=_basis(view)) if least != may[0] else ""
     return _plain_first(plain, f"In {_explained(view)}, {means}", _basis(view))
 
