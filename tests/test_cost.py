@@ -24,11 +24,14 @@ class Lab:
 
     def __init__(self, chunkbench: Command, repository: Path) -> None:
         self._run, self.repository = chunkbench, repository
+        self._runs = 0
 
     def cells(self, *options: object) -> list[dict[str, Any]]:
         """Return the cells of a comparison."""
         gold = self.repository.parent / "gold.jsonl"
-        how = ("--embedder", "hashing:dimensions=64", "--engine", "serial", "--json")
+        self._runs += 1
+        out = self.repository.parent / f"out-{self._runs}"
+        how = ("--embedder", "hashing:dimensions=64", "--engine", "serial", "--json", "--out", out)
         ran = self._run("compare", self.repository, "--annotations", gold, *how, *CHUNKERS, *options)
         assert ran.code == 0, ran.err
         cells: list[dict[str, Any]] = ran.json["cells"]
