@@ -66,7 +66,7 @@ _worker: ContextVar[Worker] = ContextVar("_worker", default=Here())  # noqa: B03
 
 
 @contextmanager
-def done_by(worker: Worker) -> Iterator[None]:
+def using_worker(worker: Worker) -> Iterator[None]:
     """Use this worker for work on files while the block runs."""
     token = _worker.set(worker)
     try:

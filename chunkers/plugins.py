@@ -122,7 +122,7 @@ class Registry(Generic[T]):
         target = target_of(cls)
         named = next((name for name, entry in self.builtin.items() if entry.target == target), target)
         spec = Spec(named, write_parameters(plugin))
-        return Spelled(str(spec), plugin, self._only_here(plugin, spec))
+        return Spelled(str(spec), plugin, self._only_in_process(plugin, spec))
 
     def check_object(self, plugin: object) -> None:
         """Raise for a class where an instance of it is expected."""
@@ -130,7 +130,7 @@ class Registry(Generic[T]):
             name = plugin.__qualname__
             raise UsageError(f"{self.kind} {name} is a class: give an object of it, {name}()")
 
-    def _only_here(self, plugin: Any, spec: Spec) -> str:  # noqa: ANN401 - a plug-in of this kind
+    def _only_in_process(self, plugin: Any, spec: Spec) -> str:  # noqa: ANN401 - a plug-in of this kind
         cls = type(plugin)
         if "<locals>" in cls.__qualname__:
             return f"{cls.__qualname__} is defined inside a function: move it to the top of a module"

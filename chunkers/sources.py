@@ -67,7 +67,7 @@ class Folder:
 
     def files(self) -> Iterator[SourceFile]:
         """Yield the files in path order; raise if one is gone."""
-        return map(self._there, self.paths)
+        return map(self._checked_file, self.paths)
 
     def facts(self) -> Sequence[FileFacts]:
         """Return the files in path order as they were when first read."""
@@ -105,7 +105,7 @@ class Folder:
     def _known(self) -> frozenset[str]:
         return frozenset(self.paths)
 
-    def _there(self, path: str) -> SourceFile:
+    def _checked_file(self, path: str) -> SourceFile:
         source = self.read(path)
         if source is None:
             raise UsageError(f"{self.name}/{path} has gone since its folder was walked: run again")

@@ -83,7 +83,7 @@ class Follower:
 
     def _moved_to_another_file(self, marked: Marked, wanted: Sequence[str]) -> Followed | None:
         """Return the only other file that contains the text, or the one with the same name if there are several."""
-        if not _says_something(wanted):
+        if not _has_content(wanted):
             return None
         found = [(file, start) for file in self._files() if file.path != marked.path for start in file.places(wanted)]
         if not found:
@@ -110,7 +110,7 @@ class Follower:
     def _candidates(self, marked: Marked, wanted: Sequence[str]) -> list[_File]:
         """Return the other files that contain most of the text's words, those with the same name first."""
         words = frozenset(_WORD.findall("\n".join(wanted)))
-        if not words or not _says_something(wanted):
+        if not words or not _has_content(wanted):
             return []
         shares = [
             (len(words & file.words) / len(words), _name(file.path) == _name(marked.path), file)
@@ -249,7 +249,7 @@ def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _says_something(lines: Iterable[str]) -> bool:
+def _has_content(lines: Iterable[str]) -> bool:
     """Return whether a text is long enough that a match in another file is no accident."""
     return sum(len("".join(line.split())) for line in lines) >= _DISTINCT
 

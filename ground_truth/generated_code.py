@@ -45,10 +45,10 @@ _SOURCES = {
 
 def is_generated(path: str, data: bytes, siblings: Collection[str] = ()) -> bool:
     """Return whether a file was generated; ``siblings`` are paths of the repository, if known."""
-    return bool(_NAME.search(path.rpartition("/")[2]) or _is_marked(data) or has_source_beside(path, siblings))
+    return bool(_NAME.search(path.rpartition("/")[2]) or _is_marked(data) or has_source_sibling(path, siblings))
 
 
-def has_source_beside(path: str, siblings: Collection[str]) -> bool:
+def has_source_sibling(path: str, siblings: Collection[str]) -> bool:
     """Return whether a repository with these paths contains the source that such a file is generated from."""
     stem, _, extension = path.rpartition(".")
     return any(f"{stem}.{source}" in siblings for source in _SOURCES.get(extension.lower(), ()) if stem)

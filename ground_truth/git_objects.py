@@ -31,7 +31,7 @@ def check_objects(folder: Path) -> None:
 @functools.lru_cache(maxsize=256)
 def _check_folder(folder: Path, _state: tuple[int, ...]) -> None:
     """Check the folder once per process, unless names in it have been added or removed."""
-    for path in _strange(folder):
+    for path in _special_files(folder):
         raise UsageError(f"{path} is neither a file nor a folder: clone the repository again")
 
 
@@ -44,13 +44,13 @@ def _state(folder: Path) -> tuple[int, ...]:
     return tuple(place.stat().st_mtime_ns for place in (folder, folder / "pack", folder / "info") if place.is_dir())
 
 
-def _strange(folder: Path, depth: int = 2) -> Iterator[str]:
+def _special_files(folder: Path, depth: int = 2) -> Iterator[str]:
     """Yield what is neither file nor folder, also behind a link; git descends three folders deep."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
                 if depth:
-                    yield from _strange(Path(entry.path), depth - 1)
+                    yield from _special_files(Path(entry.path), depth - 1)
             elif not _is_plain(entry):
                 yield entry.path
 

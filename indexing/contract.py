@@ -35,7 +35,7 @@ def check_embedder(encoder: Encoder) -> list[Finding]:
     return examine(encoder, rules)
 
 
-def _says_what_it_is(encoder: Encoder) -> Iterator[str]:
+def _is_described(encoder: Encoder) -> Iterator[str]:
     try:
         written = json.dumps(dict(encoder.identity()), sort_keys=True)
     except TypeError as error:
@@ -95,7 +95,7 @@ def _counts(encoder: Encoder) -> Iterator[str]:
         yield f"3,000 words have {counts[6]} tokens and a small function {counts[0]}: count before truncation"
 
 
-_DECLARED: dict[str, Check[Encoder]] = {"identity and max_tokens say what they should": _says_what_it_is}
+_DECLARED: dict[str, Check[Encoder]] = {"identity and max_tokens say what they should": _is_described}
 _VECTORS: dict[str, Check[Encoder]] = {
     "one float32 row for each text, of both kinds": _shape,
     "no texts give no rows, of the same width": _nothing,
@@ -213,7 +213,7 @@ def _needs_vectors(retriever: Retriever) -> Iterator[str]:
         yield "uses_vectors is True, but it does not ask for vectors where there are none: raise UsageError"
 
 
-def _says_what_it_uses(retriever: Retriever) -> Iterator[str]:
+def _declares_inputs(retriever: Retriever) -> Iterator[str]:
     version: Any = retriever.version
     uses_vectors: Any = retriever.uses_vectors
     if not isinstance(version, str) or not version:
@@ -223,7 +223,7 @@ def _says_what_it_uses(retriever: Retriever) -> Iterator[str]:
 
 
 _RETRIEVER: dict[str, Check[Retriever]] = {
-    "version and uses_vectors say what they should": _says_what_it_uses,
+    "version and uses_vectors say what they should": _declares_inputs,
     "hits are passages of the space, at most depth, best first, ties by position, each query by itself": _searches,
     "the same search has the same result": _repeats,
     "prepare(), where there is one, gives an index that finds the same": _prepares,

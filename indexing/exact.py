@@ -91,7 +91,7 @@ def _chosen(found: Found, vectors_of: VectorsOf, asked: Vectors, *, depth: int) 
         tight = scores[:, depth - 1] - scores[:, depth] < _NEAR
     rows = np.flatnonzero(tight)
     groups = np.abs(scores[rows] - scores[rows, depth - 1 : depth]) <= _NEAR
-    exact = _exact_where(ranked.positions[rows], groups, vectors_of, asked[rows])
+    exact = _exact_at(ranked.positions[rows], groups, vectors_of, asked[rows])
     for number, row in enumerate(rows.tolist()):
         group = np.flatnonzero(groups[number])
         order = group[np.lexsort((ranked.positions[row, group], -exact[number, group]))]
@@ -112,12 +112,10 @@ def _recomputed(found: Found, vectors_of: VectorsOf, asked: Vectors) -> Found:
     doubtful[:, :-1] |= near
     doubtful[:, 1:] |= near
     doubtful &= real
-    return Found(
-        found.positions, np.where(doubtful, _exact_where(found.positions, doubtful, vectors_of, asked), scores)
-    )
+    return Found(found.positions, np.where(doubtful, _exact_at(found.positions, doubtful, vectors_of, asked), scores))
 
 
-def _exact_where(positions: np.ndarray, where: np.ndarray, vectors_of: VectorsOf, asked: Vectors) -> np.ndarray:
+def _exact_at(positions: np.ndarray, where: np.ndarray, vectors_of: VectorsOf, asked: Vectors) -> np.ndarray:
     """Return the float64 scores of these cells of a table, and nothing for the others."""
     scores = np.zeros(positions.shape)
     rows, columns = np.nonzero(where)

@@ -147,7 +147,7 @@ def prune(kept: _Kept, *, days: float, as_json: bool) -> None:
     records = prune_records(kept.stages, unused_since=since) if kept.stages else NO_RECORDS
     left = [*kept.stages.abandoned(untouched_since=since), *kept.stages.spoiled()] if kept.stages else []
     vectors = drop(kept.vectors, unused_since=since)
-    _drop_and_tell(kept, vectors, _Gone(unused, left, records), as_json=as_json)
+    _drop_and_report(kept, vectors, _Gone(unused, left, records), as_json=as_json)
 
 
 @command.command()
@@ -161,12 +161,12 @@ def clear(kept: _Kept, *, encoder: str | None, as_json: bool) -> None:
 
     stages = kept.stages if encoder is None else None
     gone = _Gone(stages.folders() if stages else [], _unfinished(stages), NO_RECORDS)
-    _drop_and_tell(kept, forget(kept.vectors, encoder=encoder), gone, as_json=as_json)
+    _drop_and_report(kept, forget(kept.vectors, encoder=encoder), gone, as_json=as_json)
     if stages:
         stages.tidy()
 
 
-def _drop_and_tell(kept: _Kept, freed: Any, gone: _Gone, *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
+def _drop_and_report(kept: _Kept, freed: Any, gone: _Gone, *, as_json: bool) -> None:  # noqa: ANN401 - its type is imported when it is used
     """Drop the results of stages, and report what was removed, including vectors and the records of files."""
     results, unfinished, (records, record_bytes) = gone
     size = freed.bytes + _bytes([*results, *unfinished]) + record_bytes

@@ -80,7 +80,7 @@ def exit_with(command: click.Command, *, name: str | None = None) -> NoReturn:
         error = let_go(output) if output is not None else None
         # A reader that has seen enough (`… | head`) is not a failure.
         if error is not None and not isinstance(error, BrokenPipeError) and not code:
-            _say(f"the output cannot be written: {error.strerror or error}")
+            _print_line(f"the output cannot be written: {error.strerror or error}")
             code = UsageError.exit_code
     if messages is not None:
         let_go(messages)
@@ -91,12 +91,12 @@ def _run(command: click.Command, name: str | None) -> int:
     """Run a command and return its exit code; any exception that escapes is a bug."""
     output = sys.stdout
     if output is None:
-        _say("stdout is closed: send it to a file, or to /dev/null")
+        _print_line("stdout is closed: send it to a file, or to /dev/null")
         return UsageError.exit_code
     try:
         code = command.main(prog_name=name, standalone_mode=False)
     except UsageError as error:
-        _say(str(error))
+        _print_line(str(error))
         code = error.exit_code
     except click.ClickException as error:
         error.show()
@@ -104,17 +104,17 @@ def _run(command: click.Command, name: str | None) -> int:
     except (KeyboardInterrupt, click.Abort) as error:
         if isinstance(error.__cause__, EOFError):
             raise error.__cause__ from None  # click takes it for Ctrl-D; there are no prompts here, so it is a bug
-        _say("interrupted")
+        _print_line("interrupted")
         code = 130
     except UnicodeEncodeError as error:
-        _say(f"the output cannot be written as {error.encoding}: set PYTHONIOENCODING=utf-8")
+        _print_line(f"the output cannot be written as {error.encoding}: set PYTHONIOENCODING=utf-8")
         code = UsageError.exit_code
     except OSError as error:
         # A full disk, a missing folder, a closed output: the cause is external, and the line names it.
-        _say(f"{error.filename or 'the output'} cannot be read or written: {error.strerror or error}")
+        _print_line(f"{error.filename or 'the output'} cannot be read or written: {error.strerror or error}")
         code = UsageError.exit_code
     except MemoryError:
-        _say(NO_MEMORY)
+        _print_line(NO_MEMORY)
         code = UsageError.exit_code
     except SystemExit as end:
         # The reader is gone (`… | head`): click wraps the output so that nothing more is flushed to it, and exits
@@ -125,5 +125,5 @@ def _run(command: click.Command, name: str | None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _say(message: str) -> None:
+def _print_line(message: str) -> None:
     click.echo(f"chunkbench: {message}", err=True)

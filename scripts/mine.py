@@ -71,7 +71,7 @@ def command(
         raise UsageError(f"{out} exists: choose another file, or replace it with --force")
     rows, found = mined_rows(repository, _chosen(kinds), limit=limit, seed=seed, max_files=max_files)
     if not rows:
-        told = "; ".join(f"{kind}: {_told(kind, mined)}" for kind, mined in found.items())
+        told = "; ".join(f"{kind}: {_summary(kind, mined)}" for kind, mined in found.items())
         raise UsageError(f"{repository} gives no queries. {told}. {_remedy(found)}")
     text = write_rows(rows)
     if out is not None:
@@ -100,7 +100,7 @@ def _counts(repository: Path, found: Mapping[Kind, Mined], seed: int) -> dict[st
     return {**about, "kinds": {kind: mined.counts() for kind, mined in found.items()}}
 
 
-def _told(kind: Kind, mined: Mined) -> str:
+def _summary(kind: Kind, mined: Mined) -> str:
     if kind != "commits" and not mined.languages:
         return "no source file outside tests was seen, in any known language" + (
             f"; dropped: {mined.summary().partition('dropped: ')[2]}" if mined.dropped else ""

@@ -75,7 +75,7 @@ class ProgressLines:
 
 
 @contextmanager
-def _heard(lines: ProgressLines) -> Iterator[None]:
+def _heartbeat(lines: ProgressLines) -> Iterator[None]:
     """Request a line every half minute while the block runs, however long a single unit of its work takes."""
     done = threading.Event()
 
@@ -106,7 +106,7 @@ def shown_progress() -> Iterator[Progress]:
         return
     if not sys.stderr.isatty():
         lines = ProgressLines(say=note, clock=time.monotonic, verbose=is_verbose())
-        with _heard(lines):
+        with _heartbeat(lines):
             yield Progress(lines.phase, lines.tick)
         return
     from rich.progress import (

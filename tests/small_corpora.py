@@ -109,7 +109,7 @@ class Elsewhere:
             self.embedded.append(task)
             yield attempt(work, task)._replace(value=self.seconds)
 
-    def for_little(self) -> Elsewhere | Serial:
+    def for_small_jobs(self) -> Elsewhere | Serial:
         """Return itself where it has done something, as workers that are there do, else this process."""
         return self if self.done else Serial()
 

@@ -23,15 +23,15 @@ def double(number: int) -> int:
 def test_workers_do_a_little_work_only_once_they_are_there() -> None:
     """Before the first task this process does it, then the workers, and after they have ended this process again."""
     workers = Processes(2)
-    assert isinstance(workers.for_little(), Serial)
+    assert isinstance(workers.for_small_jobs(), Serial)
     try:
         assert sorted(outcome.value or 0 for outcome in workers.map(double, [1, 2, 3])) == [2, 4, 6]
-        assert workers.for_little() is workers
+        assert workers.for_small_jobs() is workers
     finally:
         workers.close()
-    assert isinstance(workers.for_little(), Serial)
-    assert Serial().for_little() == Serial()
-    assert Ray().for_little() == Ray()
+    assert isinstance(workers.for_small_jobs(), Serial)
+    assert Serial().for_small_jobs() == Serial()
+    assert Ray().for_small_jobs() == Ray()
 
 
 @pytest.mark.parametrize(

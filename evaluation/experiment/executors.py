@@ -51,7 +51,7 @@ class Executor(Protocol):
     def map_embedding(self, work: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome[Any, Any]]:
         """Yield outcomes of tasks that each use every core of a machine."""
 
-    def for_little(self) -> Executor:
+    def for_small_jobs(self) -> Executor:
         """Return the executor for small jobs, where starting workers would cost more than the work."""
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class Serial:
         """Yield outcomes in the order of the tasks."""
         return self.map(work, tasks)
 
-    def for_little(self) -> Executor:
+    def for_small_jobs(self) -> Executor:
         """Return itself."""
         return self
 
@@ -114,7 +114,7 @@ class Processes:
         """Embed in this process: the encoder has its own threads."""
         return Serial().map(work, tasks)
 
-    def for_little(self) -> Executor:
+    def for_small_jobs(self) -> Executor:
         """Return these workers if they have been started, else this process."""
         return self if self._pool is not None else Serial()
 

@@ -31,7 +31,7 @@ class Ray:
     """
     elsewhere: ClassVar[bool] = True
 
-    def for_little(self) -> Ray:
+    def for_small_jobs(self) -> Ray:
         """Return the cluster: the coordinating process does none of the work."""
         return self
 
@@ -97,7 +97,7 @@ class Ray:
         # A running cluster's dashboard setting is fixed; only a cluster that starts here can be configured.
         here = {"include_dashboard": False} if address == _HERE else {}
         try:
-            _knock(address)
+            _check_reachable(address)
             ray.init(address=address, logging_level="error", log_to_driver=False, **here)
         except (OSError, RuntimeError, ValueError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -106,7 +106,7 @@ class Ray:
         return ray
 
 
-def _knock(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Raise at once if nothing answers at that address; Ray itself tries for a quarter of an hour."""
     host, colon, port = address.rpartition("://")[2].rpartition(":")
     if colon and port.isdigit():

@@ -176,7 +176,7 @@ def make_scores(
         # Both at once: where there are few cells, their levels keep the other cores busy.
         broken: dict[tuple[str, ...], str] = {}
         asked = sum(len(session.dataset(task[0]).dataset.queries) for task in (*todo, *open_))
-        doers = executor if blocks or asked > _FEW_ASKED else executor.for_little()
+        doers = executor if blocks or asked > _FEW_ASKED else executor.for_small_jobs()
         for outcome in doers.map(functools.partial(_score_or_levels, session, spent, blocks), [*todo, *open_]):
             progress.tick("score" if isinstance(outcome.task, CellKey) else "levels", 1)
             if outcome.error:
@@ -212,7 +212,7 @@ def make_parts(
     cells: dict[CellKey, list[stages.SearchBlock]] = {}
     for cell in todo if executor.elsewhere else ():
         if session.store.has(session.retrieve_key(cell)) or (
-            not executor.for_little().elsewhere and stages.little_to_search(session, cell)
+            not executor.for_small_jobs().elsewhere and stages.little_to_search(session, cell)
         ):
             continue
         blocks = stages.search_blocks(session, cell)
@@ -278,7 +278,7 @@ def _chunk(
     made: dict[stages.ChunkBlock, Mapping[str, ChunkPart | str]] = {}
     left = Counter(block.dataset for block in blocks)
     broken: dict[tuple[str, str], str] = {}
-    cutting = executor.for_little() if little else executor
+    cutting = executor.for_small_jobs() if little else executor
     for outcome in cutting.map(functools.partial(stages.chunk_block, session), blocks):
         block = outcome.task
         progress.tick("chunk", len(block.files))

@@ -285,7 +285,7 @@ class Session:
     def __reduce__(self) -> tuple[Callable[[_Description], Session], tuple[_Description]]:
         """Pickle the description: a worker loads what it needs, and rejects data that has changed since."""
         seen = {spec: loaded.fingerprint for spec, loaded in self._datasets.items()}
-        return _session_here, (_Description(self.config, self.cache, self._given, seen, dict(self.shared)),)
+        return _local_session, (_Description(self.config, self.cache, self._given, seen, dict(self.shared)),)
 
 
 class _Description(NamedTuple):
@@ -326,7 +326,7 @@ _here: dict[str, Session] = {}
 """The session of this worker process, by the digest of its description; empty in the process that started the run."""
 
 
-def _session_here(description: _Description) -> Session:
+def _local_session(description: _Description) -> Session:
     digest = description.digest
     if digest not in _here:
         _here.clear()

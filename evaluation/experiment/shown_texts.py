@@ -37,7 +37,7 @@ def read_shown(session: Session, executor: Executor, spans: Iterable[ShownSpan])
         for block in even_blocks([sizes[file] for file in by_file])
     ]
     found: dict[ShownSpan, ShownFile] = {}
-    doers = executor.for_little()
+    doers = executor.for_small_jobs()
     with sharing(session, doers, datasets):
         for outcome in doers.map(functools.partial(_read, session), blocks):
             if outcome.value is None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.file_facts import KEY_BYTES, FileFacts, facts_of, file_facts
-from chunkers.file_work import Listed, Work, WorkedFile, done_by
+from chunkers.file_work import Listed, Work, WorkedFile, using_worker
 from chunkers.languages import GRAMMAR_PACK
 from chunkers.sources import Repository
 from evaluation.experiment.blocks import even_blocks, is_little
@@ -39,7 +39,7 @@ class _Portion(NamedTuple):
 @contextmanager
 def spread_work(store: Store, executor: Executor) -> Iterator[None]:
     """Spread the work over files while the block runs."""
-    with done_by(_Spread(store, executor)):
+    with using_worker(_Spread(store, executor)):
         yield
 
 
@@ -81,7 +81,7 @@ class _Spread:
 
     def _doers(self, *, little: bool) -> Executor:
         # Starting processes would take longer than doing a small job here.
-        return self.executor.for_little() if little else self.executor
+        return self.executor.for_small_jobs() if little else self.executor
 
     def _has_seen(self, names: Sequence[str]) -> bool:
         """Return whether most files of these names were there in an earlier run, and record those that were not."""

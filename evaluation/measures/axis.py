@@ -56,7 +56,7 @@ def lay_out(cases: Sequence[TextCase], unit: SizeUnit | None) -> Layout:
 def _bytes(case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
     """Return the spans' ends on one axis, in bytes."""
     place = case_of * (spans[:, 0].max(initial=0) + 1) + spans[:, 0]
-    return _apart(spans[:, 1:], place, longest=spans[:, 2].max(initial=0))
+    return _disjoint(spans[:, 1:], place, longest=spans[:, 2].max(initial=0))
 
 
 def _in_units(of_case: Sequence[Sequence[Measured]], case_of: np.ndarray, spans: np.ndarray) -> np.ndarray:
@@ -64,7 +64,7 @@ def _in_units(of_case: Sequence[Sequence[Measured]], case_of: np.ndarray, spans:
     rulers, base = _rulers(of_case)
     ruler_of = base[case_of] + spans[:, 0]
     units = _units(rulers, ruler_of, spans[:, 1:])
-    return _apart(units, case_of * len(rulers) + ruler_of, longest=units.max(initial=0))
+    return _disjoint(units, case_of * len(rulers) + ruler_of, longest=units.max(initial=0))
 
 
 class _Joined:
@@ -107,7 +107,7 @@ def _units(rulers: _Joined, ruler_of: np.ndarray, offsets: np.ndarray) -> np.nda
     return units
 
 
-def _apart(ends: np.ndarray, place: np.ndarray, *, longest: int) -> np.ndarray:
+def _disjoint(ends: np.ndarray, place: np.ndarray, *, longest: int) -> np.ndarray:
     """Return the ends on one axis: each pair of case and file has room for the largest end plus one unit."""
     line: np.ndarray = ends + (place * (longest + 1))[:, None]
     return line

@@ -51,7 +51,7 @@ def _text_ceiling(measure: CurveMeasure, case: Case) -> float:
     if not gold.chunks:
         return 0.0
     overlapping = _overlapping(gold)
-    worth = _best_overlapping(measure, gold) if overlapping else _best_apart(measure, gold)
+    worth = _best_overlapping(measure, gold) if overlapping else _best_disjoint(measure, gold)
     return float(measure.value(np.array([worth]), np.array([gold.total]), np.array([gold.read]))[0])
 
 
@@ -60,7 +60,7 @@ def _overlapping(gold: GoldChunks) -> bool:
     return len(np.unique(stretches)) < len(stretches)
 
 
-def _best_apart(measure: CurveMeasure, gold: GoldChunks) -> float:
+def _best_disjoint(measure: CurveMeasure, gold: GoldChunks) -> float:
     """Return the greatest worth over all orders of chunks that share no text."""
     pure = [chunk for chunk in gold.chunks if chunk.gold == chunk.cost]
     mixed = [chunk for chunk in gold.chunks if chunk.gold < chunk.cost]

@@ -51,16 +51,16 @@ def exceeded(session: Session, table: ChunkTable, limits: Limits) -> Iterator[Ex
     if limits.price is not None and limits.budget is not None:
         price = index_tokens(table) * limits.price / 1e6
         if price > limits.budget:
-            cost, most = told_apart(price, limits.budget)
+            cost, most = distinguishable(price, limits.budget)
             yield Exceeded("price", price / limits.budget, f"a price of {cost} (the limit is {most})")
     if limits.max_index_mb is not None:
         size = index_mb(session, table)
         if size > limits.max_index_mb:
-            megabytes, most = told_apart(size, limits.max_index_mb)
+            megabytes, most = distinguishable(size, limits.max_index_mb)
             yield Exceeded("index", size / limits.max_index_mb, f"an index of {megabytes} MB (the limit is {most})")
 
 
-def told_apart(value: float, limit: float) -> tuple[str, str]:
+def distinguishable(value: float, limit: float) -> tuple[str, str]:
     """Format two different numbers with enough digits to tell them apart: two decimals, or more."""
     texts = ((f"{value:,.{digits}f}", f"{limit:,.{digits}f}") for digits in range(2, _MOST_DIGITS))
     return next(

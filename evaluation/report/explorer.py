@@ -71,7 +71,7 @@ def pack(results: Results, views: list[View], *, limit: int) -> Packed:
 def _packed(results: Results, views: list[View], fill: _Fill, *, limit: int) -> Packed | None:
     """Return the compressed data; None where it is far too large, unless there is no smaller one."""
     raw = _written(results, views, fill)
-    if _hopeless(raw, limit) and fill != _FILLS[-1]:
+    if _too_large(raw, limit) and fill != _FILLS[-1]:
         return None
     # mtime 0: the same results give the same page.
     data = base64.b64encode(gzip.compress(raw, _LEVEL, mtime=0)).decode()
@@ -87,7 +87,7 @@ def _written(results: Results, views: list[View], fill: _Fill) -> bytes:
     return writable(json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
 
 
-def _hopeless(raw: bytes, limit: int) -> bool:
+def _too_large(raw: bytes, limit: int) -> bool:
     """Return whether data is too large even with the best compression."""
     return len(raw) > limit and _BEST_GAIN * 4 / 3 * len(zlib.compress(raw, 1)) > limit
 

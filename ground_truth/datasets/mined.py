@@ -58,7 +58,7 @@ class MinedRepository:
         parts = [self._part(place, name) for place, name in zip(places, names, strict=True)]
         asked = [part for part in parts if part.mined.queries]
         if not asked:
-            reasons = "; ".join(f"{part.name}: {self._told(part.mined)}" for part in parts)
+            reasons = "; ".join(f"{part.name}: {self._summary(part.mined)}" for part in parts)
             raise UsageError(f"{self.root} gives no queries by {self.kind} ({reasons}): {self._remedy(places)}")
         return Dataset(
             name=names[0] if len(names) == 1 else "pool",
@@ -114,7 +114,7 @@ class MinedRepository:
             take_snapshot(place, parent, name=each, keep=keep[each]) for each, parent in sorted(parents.items())
         )
 
-    def _told(self, mined: Mined) -> str:
+    def _summary(self, mined: Mined) -> str:
         """Return why there is no query: what was dropped, and which languages were seen."""
         dropped = ", ".join(f"{count} {reason}" for reason, count in sorted(mined.dropped.items()))
         if self.kind == "commits":

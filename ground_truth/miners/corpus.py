@@ -9,7 +9,7 @@ from typing import Any
 
 from chunkers.file_work import each_file
 from chunkers.sources import Repository
-from ground_truth.generated_code import has_source_beside, is_generated
+from ground_truth.generated_code import has_source_sibling, is_generated
 from ground_truth.miners.finds import Find, join_finds, leave_out, pack_finds
 from ground_truth.miners.selection import Harvest
 from ground_truth.source_paths import is_source_language, is_test_file
@@ -26,7 +26,7 @@ def harvest_files(repository: Repository, finds: Mapping[str, Find]) -> dict[str
     files, records = [], []
     for file, record in each_file(repository, "mined", functools.partial(finds_of, *finds.values())):
         if record:
-            generated = has_source_beside(file.path, paths)
+            generated = has_source_sibling(file.path, paths)
             records.append(leave_out(record, len(finds), _GENERATED) if generated else record)
             files.append(file)
     may_ask, found = join_finds(records, len(finds))

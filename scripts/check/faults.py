@@ -121,8 +121,8 @@ def faults(lab: Lab, kills: int) -> Iterator[tuple[str, Iterator[Trial]]]:
         yield f"kill in {window.name}", _cache_kills(lab, window, verb, kills)
     yield "SIGTERM in compare: store", compare_kills(lab, COMPARE[0], _terminate, kills)
     yield "entries deleted while a run reads them", _robbed(lab, _delete, kills)
-    yield "cache cleared while a run goes", _robbed(lab, _clear_beside, kills)
-    yield "cache pruned while a run goes", _robbed(lab, _prune_beside, kills)
+    yield "cache cleared while a run goes", _robbed(lab, _clear_during_run, kills)
+    yield "cache pruned while a run goes", _robbed(lab, _prune_during_run, kills)
     yield "full disk", _full_disk(lab)
     yield "files of limited size", _starved(lab, [Limits(largest_file=size) for size in (200, 2_000, 9_000, 30_000)])
     yield "few descriptors", _starved(lab, [Limits(files=count) for count in (8, 12, 16, 20, 24, 32, 64)])
@@ -234,11 +234,11 @@ def _delete() -> None:
         shutil.rmtree(entry.parent, ignore_errors=True)
 
 
-def _clear_beside() -> None:
+def _clear_during_run() -> None:
     _beside(("cache", "clear"))
 
 
-def _prune_beside() -> None:
+def _prune_during_run() -> None:
     _beside(("cache", "prune", "--days", "0"))
 
 
