@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from chunkers.plugins import nearest
 from indexing.embedding_cache import locked
 from indexing.shards import Shard, disk_error, packed, read_shard, replace_shard, salvage, shard_paths
 from indexing.usage import uses
+
+_OURS = re.compile(r"\d{6}\.(?:shard|keys)\Z|tmp[a-z0-9_]{8}\.draft\Z|encoder\.json\Z|usage\.jsonl\Z")
+"""Names of the files that a folder of vectors has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +127,9 @@ def clear(folder: Path, *, encoder: str | None) -> Freed:
 
 
 def _group_folders(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*") if path.is_dir() and shard_paths(path))
+    """Return the folders of vectors; what a link leads to is not part of the cache."""
+    found = (path for path in folder.glob("*") if path.is_dir() and not path.is_symlink())
+    return sorted(path for path in found if shard_paths(path))
 
 
 def _group(path: Path) -> Group:
@@ -155,9 +161,9 @@ def _note(path: Path) -> dict[str, Any]:
 
 
 def _empty(group: Path) -> None:
-    """Remove everything but the lock, which another process may be waiting for."""
-    for path in group.iterdir():
-        if path.name != ".lock":
+    """Remove what the cache has written, but not the lock, which another process may be waiting for."""
+    for path in group.glob("*"):
+        if _OURS.match(path.name) and (path.is_symlink() or not path.is_dir()):
             path.unlink(missing_ok=True)
 
 

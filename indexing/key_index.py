@@ -82,7 +82,7 @@ def _read(path: Path) -> _Index | None:
             keys = np.memmap(file, dtype=_KEY, mode="r", offset=_HEADER.size, shape=(rows,))
             offset = _HEADER.size + rows * KEY_BYTES
             return _Index(covered, keys, np.memmap(file, dtype="<i8", mode="r", offset=offset, shape=(rows,)))
-    except (OSError, UsageError, struct.error):
+    except (OSError, ValueError, UsageError, struct.error):
         return None
 
 

@@ -88,7 +88,7 @@ class Shard:
 
 def shard_paths(folder: Path) -> list[Path]:
     """Return the folder's shards, oldest first."""
-    return sorted(path for path in folder.glob("*.shard") if _NAME.match(path.name))
+    return sorted(path for path in folder.glob("*.shard") if _NAME.match(path.name) and not path.is_dir())
 
 
 def index_path(path: Path) -> Path:

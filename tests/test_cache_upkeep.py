@@ -179,3 +179,16 @@ def test_lines_of_use_are_read_or_passed_over(tmp_path: Path, row: dict[str, obj
     assert list(uses(tmp_path)) == [use for use in [read] if use]
     note_use(tmp_path, Use(1, 2, 3, 4, 5.0, 6))
     assert list(uses(tmp_path))[-1] == Use(1, 2, 3, 4, 5.0, 6)
+
+
+def test_clearing_leaves_what_the_cache_did_not_write(cache: EmbeddingCache, tmp_path: Path) -> None:
+    """Files and folders of the user beside the vectors stay, and so do vectors behind a link."""
+    small, large = small_and_large(cache)
+    (small / "notes.txt").write_text("mine")
+    (small / "000009.shard").mkdir()
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
+    large.rename(elsewhere)
+    large.symlink_to(elsewhere)
+    clear(tmp_path, encoder=None)
+    assert {path.name for path in small.iterdir()} - {".lock"} == {"notes.txt", "000009.shard"}
+    assert shard_paths(elsewhere)

@@ -121,7 +121,7 @@ def test_a_run_that_is_not_stored_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), history.writing(), history.draft() as draft:
         _write_half(draft)
     assert list((tmp_path / "runs").iterdir()) == []
-    (tmp_path / "runs" / ".draft-killed").mkdir()
+    (tmp_path / "runs" / ".draft-killed_1").mkdir()
     store(history, 1)
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["00001"]
 
@@ -175,3 +175,38 @@ def test_the_trend_breaks_where_runs_cannot_be_compared(tmp_path: Path) -> None:
     assert "<svg" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "runs/00003/report.html" in page
+
+
+def test_nothing_is_removed_behind_a_link(tmp_path: Path) -> None:
+    """With a link in place of the runs, nothing is written or swept where it leads."""
+    mine = tmp_path / "mine" / ".draft-abcdefgh"
+    mine.mkdir(parents=True)
+    root = tmp_path / "history"
+    root.mkdir()
+    (root / "runs").symlink_to(mine.parent)
+    with pytest.raises(UsageError, match="runs is a link"):
+        store(History(root), 1)
+    assert list(mine.parent.iterdir()) == [mine]
+    (root / "runs").unlink()
+    store(History(root), 1)
+    (root / "accepted.jsonl").symlink_to(tmp_path / "mine.txt")
+    with pytest.raises(UsageError, match=r"accepted\.jsonl is a link"):
+        accept(History(root), run=1, who="someone", why="fine", now=NOON)
+    assert not (tmp_path / "mine.txt").exists()
+
+
+def test_only_runs_and_drafts_are_removed(tmp_path: Path) -> None:
+    """Folders of the user among the runs stay, and do not count; a damaged run goes by its turn."""
+    history = History(tmp_path)
+    for number in (3, 4, 5):
+        store(history, number)
+    (history.folder(3) / "run.json").unlink()
+    for name in ("00001", "00007", ".draft-of-my-thesis"):
+        (tmp_path / "runs" / name).mkdir()
+        (tmp_path / "runs" / name / "mine").write_text("mine")
+    (tmp_path / "runs" / "00002").symlink_to(history.folder(4))
+    assert prune(history, keep=1) == [3, 4]
+    with history.writing(), history.draft():
+        pass
+    left = {path.name for path in (tmp_path / "runs").iterdir()}
+    assert left == {"00001", "00002", "00005", "00007", ".draft-of-my-thesis"}

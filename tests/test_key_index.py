@@ -228,3 +228,14 @@ def test_the_keys_of_a_damaged_shard_are_not_put_in_order(folder: Path) -> None:
     found = key_index.shard_with(path, np.array(numbered(60)))
     assert found is not None
     assert (found.damaged, index.exists()) == (True, False)
+
+
+def test_an_index_with_an_impossible_offset_is_not_used(cache: EmbeddingCache) -> None:
+    """Flipped bits in its head cost the index, not the run."""
+    assert missing(cache, TEXTS[:2_000]) == 0
+    assert indexes(cache)
+    for path in indexes(cache):
+        data = bytearray(path.read_bytes())
+        data[24:32] = b"\xff" * 8
+        path.write_bytes(data)
+    assert missing(cache, TEXTS[:2_000]) == 0

@@ -305,7 +305,7 @@ def test_a_prune_takes_the_records_that_were_last_used_before_the_day(store: Sto
 
 
 def test_a_prune_leaves_alone_what_it_need_not_write(store: Store) -> None:
-    """An entry of which all is used, one that nobody used at all, and one that is damaged."""
+    """An entry of which all is used, and one that nobody used at all; one that is damaged is dropped."""
     writer = packs_of(store)
     writer.add({key(1): b"one"})
     aged(store, {key(1): 2_000})
@@ -320,10 +320,10 @@ def test_a_prune_leaves_alone_what_it_need_not_write(store: Store) -> None:
     (damaged / "keys.npy").write_bytes(b"rubbish")
     before = set(folders(store))
     assert prune_records(store, unused_since=1_500 * DAY) == (0, 0)
-    assert set(folders(store)) == before
+    assert set(folders(store)) == before - {damaged}
     os.utime(unused, (1_500 * DAY, 1_500 * DAY))
     assert prune_records(store, unused_since=1_500 * DAY) == (2, 8)
-    assert set(folders(store)) == before - {unused}
+    assert set(folders(store)) == used
 
 
 @given(st.lists(st.integers(0, 70_000), max_size=30))
@@ -337,3 +337,31 @@ def test_distances_between_tokens_take_as_few_bytes_as_hold_them() -> None:
     """One byte up to 255, two up to 65,535, four beyond."""
     widths = [len(record_of(Ruler(np.array([3, 3 + step])))) - 1 for step in (255, 256, 65_535, 65_536)]
     assert widths == [2, 4, 4, 8]
+
+
+def test_pruning_does_not_make_damaged_records_sound(store: Store) -> None:
+    """A pack with a changed or missing byte is dropped, not rewritten under a new checksum."""
+    for name, data in (("records.bin", b"XXXBBB"), ("keys.npy", b"")):
+        packs_of(store).add({key(1): b"AAA", key(2): b"BBB"})
+        aged(store, {key(1): int(time.time() // DAY), key(2): 1})
+        (folder,) = folders(store)
+        (folder / name).write_bytes(data)
+        assert prune_records(store, unused_since=time.time() - DAY).records == 0
+        assert packs_of(store).find([key(1)]) == {}
+        assert folders(store) == []
+
+
+def test_what_stands_in_place_of_the_days_is_neither_waited_for_nor_changed(store: Store, tmp_path: Path) -> None:
+    """A pipe, a link to a file of the user and a short file count as no record of use."""
+    packs_of(store).add({key(1): b"AAA"})
+    (folder,) = folders(store)
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"")
+    used = folder / ".used"
+    for put in (lambda: os.mkfifo(used), lambda: used.symlink_to(mine), lambda: used.write_bytes(b"ab")):
+        used.unlink(missing_ok=True)
+        put()
+        assert packs_of(store).find([key(1)]) == {key(1): b"AAA"}
+        assert days_used(folder, 1).tolist() == [int((folder / "manifest.json").stat().st_mtime // DAY)]
+    assert mine.read_bytes() == b""
+    assert used.read_bytes() == b"ab"

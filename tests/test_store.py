@@ -94,7 +94,7 @@ def test_what_a_killed_run_left_is_removed_after_a_day(tmp_path: Path) -> None:
     """An old draft goes; one that may still be written to, and finished entries, stay."""
     store = Store(tmp_path)
     store.put(KEY, write_value)
-    old, new = tmp_path / "chunk" / ".draft-old", tmp_path / "chunk" / ".draft-new"
+    old, new = tmp_path / "chunk" / ".draft-old_____", tmp_path / "chunk" / ".draft-new_____"
     for draft in (old, new):
         draft.mkdir()
     os.utime(old, (1, 1))
@@ -232,8 +232,8 @@ def test_names_entries_and_reading_all_agree(tmp_path: Path) -> None:
     for number, key in enumerate(keys):
         store.put(key, writer(str(number)))
         os.utime(store.folder(key) / "manifest.json", (1_000 + number, 1_000 + number))
-    (tmp_path / "chunk" / ".draft-x").mkdir()
-    (tmp_path / "chunk" / ".draft-x" / "manifest.json").write_text("{}")
+    (tmp_path / "chunk" / ".draft-x_______").mkdir()
+    (tmp_path / "chunk" / ".draft-x_______" / "manifest.json").write_text("{}")
     assert store.names("chunk") == sorted(key.digest for key in keys)
     assert [entry.inputs["number"] for entry in store.entries("chunk")] == [3, 2, 1, 0]
     assert store.folders() == [tmp_path / "chunk" / name for name in store.names("chunk")]
@@ -346,3 +346,21 @@ def test_only_empty_folders_of_stages_are_tidied_away(tmp_path: Path) -> None:
 
 def _write(file: Path, data: bytes) -> None:
     file.write_bytes(data)
+
+
+def test_only_entries_and_drafts_are_listed_for_removal(tmp_path: Path) -> None:
+    """A user's folders that hold a manifest.json, drafts of other programs and what links lead to are left alone."""
+    store = Store(tmp_path / "stages")
+    other = Store(tmp_path / "other")
+    for each in (store, other):
+        each.put(KEY, write_value)
+    (tmp_path / "stages" / "linked").symlink_to(tmp_path / "other" / "chunk")
+    for name in ("mine", ".draft-thesis"):
+        (tmp_path / "stages" / "chunk" / name).mkdir()
+        (tmp_path / "stages" / "chunk" / name / "manifest.json").write_text("{}")
+    (other.folder(KEY).parent / ".draft-abcdefgh").mkdir()
+    (other.folder(KEY).parent / ("0" * 32)).mkdir()
+    assert store.folders() == [store.folder(KEY)]
+    assert store.drafts() == store.spoiled() == store.damaged() == []
+    assert list(store.read_all("chunk", read_value)) == ["seven"]
+    assert (tmp_path / "stages" / "chunk" / "mine").is_dir()

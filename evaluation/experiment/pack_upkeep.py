@@ -23,16 +23,21 @@ NO_RECORDS = Pruned(0, 0)
 
 
 def prune_records(store: Store, *, unused_since: float) -> Pruned:
-    """Rewrite the packs that hold records unused since then; a pack with no recently used record is left alone."""
+    """Rewrite the packs that hold records unused since then; a pack with no recently used record is left alone.
+
+    Packs are verified first: rewriting a damaged one would give its records a sound checksum.
+    """
     records = size = 0
     for stage, entry in _packs(store):
         try:
             if entry.folder.stat().st_mtime < unused_since:
                 continue
-            pack = read_pack(entry.folder)
-            days = days_used(entry.folder, len(pack.keys))
-        except (OSError, ValueError):
-            continue  # damaged: its next reader drops it
+        except OSError:
+            continue  # dropped by another process
+        pack = next(store.read_all(stage, read_pack, [entry.folder.name]), None)
+        if pack is None:
+            continue
+        days = days_used(entry.folder, len(pack.keys))
         kept = np.flatnonzero(days >= unused_since // DAY).tolist()
         if len(kept) == len(pack.keys):
             continue

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+
+from chunkers.errors import UsageError
+from chunkers.input_files import open_input
 
 DAY = 86_400
 _NAME = ".used"
@@ -22,8 +26,9 @@ def days_used(folder: Path, count: int) -> np.ndarray:
     If another process has merged the entry meanwhile, nothing is known: its records get today.
     """
     try:
-        days = np.fromfile(folder / _NAME, dtype=_DAYS)
-    except OSError:
+        with open_input(folder / _NAME) as file:
+            days = np.frombuffer(file.read(count * _DAYS.itemsize + 1), dtype=_DAYS)
+    except (OSError, ValueError, UsageError):
         days = np.zeros(count, dtype=_DAYS)
     if len(days) != count:  # not a pack
         days = np.zeros(count, dtype=_DAYS)
@@ -40,6 +45,9 @@ def note_use(folder: Path, count: int, places: list[int]) -> None:
     with contextlib.suppress(OSError, ValueError):
         if not (folder / _NAME).exists():
             write_days(folder, np.zeros(count, dtype=_DAYS))
+        found = (folder / _NAME).lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size != count * _DAYS.itemsize:
+            return  # a memory map would wait on a pipe, write through a link, and make a short file longer
         days = np.memmap(folder / _NAME, dtype=_DAYS, mode="r+", shape=(count,))
         # Processes that find records in one pack at the same time write to their own positions of one file.
         if (days[places] != today).any():

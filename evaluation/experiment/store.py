@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 _MANIFEST = "manifest.json"
 _DRAFT = ".draft-"
 _DIGEST = re.compile(r"[0-9a-f]{32}\Z")
+_DRAFT_NAME = re.compile(r"\.draft-(?:[a-z0-9_]{8}|[0-9a-f]{16})\Z")
 _LARGEST_MANIFEST = 64 * 2**20
 # Anything wrong with a file of the store raises one of these; so would a bug in a stage, which then counts as a miss.
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, EOFError, BadZipFile,
@@ -106,7 +107,7 @@ class Store:
 
     def names(self, stage: str) -> list[str]:
         """Return the names of a stage's entries, in order."""
-        return sorted(path.parent.name for path in (self.root / stage).glob(f"[!.]*/{_MANIFEST}"))
+        return sorted(path.name for path in _entries(self.root / stage))
 
     def read_all(self, stage: str, read: Callable[[Path], T], names: Iterable[str] | None = None) -> Iterator[T]:
         """Yield the contents of a stage's entries, all or those of these names; damaged or foreign ones are dropped.
@@ -193,7 +194,7 @@ class Store:
 
     def folders(self) -> list[Path]:
         """Return the entry folders of all stages."""
-        return sorted(path.parent for path in self.root.glob(f"*/[!.]*/{_MANIFEST}"))
+        return sorted(path for home in self._homes() for path in _entries(home))
 
     def unused(self, since: float) -> list[Path]:
         """Return the entries that were neither read nor written since then."""
@@ -201,7 +202,9 @@ class Store:
 
     def drafts(self) -> list[Path]:
         """Return the drafts: entries being written, and what kills left of writing and removing."""
-        return sorted(self.root.glob(f"*/{_DRAFT}*"))
+        return sorted(
+            path for home in self._homes() for path in home.glob(f"{_DRAFT}*") if _DRAFT_NAME.match(path.name)
+        )
 
     def abandoned(self, *, untouched_since: float = math.inf) -> list[Path]:
         """Return the drafts not touched since then, nor for a day: no run is writing them."""
@@ -211,7 +214,7 @@ class Store:
     def spoiled(self) -> list[Path]:
         """Return the folders in an entry's place without a manifest: no process reads or writes them any more."""
         # A folder with another name was never an entry: it may belong to a user who calls a folder `stages`.
-        places = sorted(path for path in self.root.glob("*/[!.]*") if _DIGEST.match(path.name) and path.is_dir())
+        places = sorted(path for home in self._homes() for path in _places(home))
         entries = set(self.folders())  # checked last: an entry may have been put meanwhile
         return [place for place in places if place not in entries and place.is_dir()]
 
@@ -222,10 +225,22 @@ class Store:
 
     def entries(self, stage: str) -> Iterator[Entry]:
         """Yield the entries of a stage, newest first."""
-        manifests = (self.root / stage).glob(f"[!.]*/{_MANIFEST}")
-        for path in sorted(manifests, key=_written, reverse=True):
+        for folder in sorted(_entries(self.root / stage), key=_written, reverse=True):
             with contextlib.suppress(*_UNREADABLE):  # unreadable ones are dropped when requested by key
-                yield Entry(path.parent, _read_manifest(path.parent).inputs)
+                yield Entry(folder, _read_manifest(folder).inputs)
+
+    def _homes(self) -> list[Path]:
+        """Return the folders of all stages; what a link leads to is not removed with the cache."""
+        return [path for path in self.root.glob("*") if path.is_dir() and not path.is_symlink()]
+
+
+def _places(home: Path) -> list[Path]:
+    """Return the folders of a stage that are named like entries: any other may be a user's, and is left alone."""
+    return [path for path in home.glob("*") if _DIGEST.match(path.name) and path.is_dir()]
+
+
+def _entries(home: Path) -> list[Path]:
+    return [path for path in _places(home) if (path / _MANIFEST).exists()]
 
 
 def _remove(folder: Path) -> None:
@@ -297,8 +312,8 @@ def _used(path: Path) -> float:
         return math.inf
 
 
-def _written(manifest: Path) -> float:
+def _written(folder: Path) -> float:
     try:
-        return manifest.stat().st_mtime
+        return (folder / _MANIFEST).stat().st_mtime
     except OSError:
         return 0.0  # another process has dropped it

@@ -30,6 +30,7 @@ class Acceptances(NamedTuple):
 
 def accept(history: History, *, run: int, who: str, why: str, now: datetime) -> Acceptance:
     """Make a stored, undamaged run the baseline."""
+    history.check_links()
     history.check(history.record(run))
     made = Acceptance(run, who, why, now.isoformat(timespec="seconds"))
     line = json.dumps(made._asdict(), ensure_ascii=False) + "\n"

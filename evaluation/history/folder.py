@@ -22,6 +22,9 @@ from evaluation.results.types import Results
 
 _NUMBER = re.compile(r"\d{5,}\Z")
 _DRAFT = ".draft-"
+_DRAFT_NAME = re.compile(r"\.draft-(?:[a-z0-9_]{8}|\d{5,})\Z")
+_MARKS = ("run.json", "results.json")
+"""Files of a run; one that is damaged may have lost the first."""
 
 
 class DamagedRunError(UsageError):
@@ -50,6 +53,7 @@ class History:
         """Hold the lock; raise at once if another run holds it."""
         from filelock import FileLock, Timeout
 
+        self.check_links()
         self._make(self.root / "runs")
         try:
             with FileLock(self.root / ".lock", timeout=0):
@@ -57,11 +61,22 @@ class History:
         except Timeout:
             raise UsageError(f"another run is going in {self.root}: wait until it has finished") from None
 
+    def check_links(self) -> None:
+        """Raise if a link stands where runs are written and removed: what it leads to is not part of the history."""
+        for name in ("runs", "accepted.jsonl"):
+            if (self.root / name).is_symlink():
+                raise UsageError(f"{self.root / name} is a link: put what it leads to in its place")
+
     def numbers(self) -> list[int]:
         """Return the numbers of all runs, readable or not, oldest first."""
         place = self.root / "runs"
         found = [entry.name for entry in place.iterdir() if entry.is_dir()] if place.is_dir() else []
         return sorted(int(name) for name in found if _NUMBER.match(name))
+
+    def is_run(self, number: int) -> bool:
+        """Return whether the folder of this number was written as a run, damaged or not; no other is removed."""
+        folder = self.folder(number)
+        return not folder.is_symlink() and any((folder / name).is_file() for name in _MARKS)
 
     def record(self, number: int) -> RunRecord:
         """Return the record of a run."""
@@ -114,7 +129,7 @@ class History:
     def draft(self) -> Iterator[Path]:
         """Yield a folder to write a run in; drafts that are not stored are removed, including those of killed runs."""
         home = self.root / "runs"
-        for left in home.glob(f"{_DRAFT}*"):
+        for left in filter(_is_draft, home.glob(f"{_DRAFT}*")):
             shutil.rmtree(left, ignore_errors=True)
         made = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=home))
         try:
@@ -146,3 +161,8 @@ class History:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"cannot write to the history in {self.root}: {error.strerror}") from None
+
+
+def _is_draft(path: Path) -> bool:
+    """Return whether it is named as `History` names its drafts; `rmtree` refuses a link."""
+    return bool(_DRAFT_NAME.match(path.name))

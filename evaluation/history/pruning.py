@@ -18,9 +18,9 @@ def prune(
 ) -> list[int]:
     """Remove the runs beyond the newest ``keep``, or older than an age, and return their numbers.
 
-    A damaged run has no readable age: it goes by count alone.
+    A damaged run has no readable age: it goes by count alone. A folder that only has a number for a name stays.
     """
-    numbers = history.numbers()
+    numbers = list(filter(history.is_run, history.numbers()))
     given = acceptances(history).given
     stays = {*numbers[-1:], *(one.run for one in given[-1:])}
     gone: set[int] = set()
@@ -28,7 +28,7 @@ def prune(
         gone |= set(numbers[: max(0, len(numbers) - keep)])
     if older_than is not None and now is not None:
         gone |= {run.number for run in history.records().runs if now - datetime.fromisoformat(run.time) > older_than}
-    removed = sorted(gone - stays)
+    removed = sorted((gone & set(numbers)) - stays)
     if not dry:
         for number in removed:
             history.remove(number)
