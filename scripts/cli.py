@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
+import re
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -31,6 +34,8 @@ _VERBS = {
     "cache": "what is stored, and how to check or empty it",
 }
 """verb → its line in --help; the command is `scripts.VERB:command`, with _ for -."""
+_LONG_WORD = re.compile(r"(\S{400})\S{600,}")
+_LONGEST_MESSAGE = 10_000
 
 
 class _Verbs(click.Group):
@@ -99,7 +104,8 @@ def _run(command: click.Command, name: str | None) -> int:
         _print_line(str(error))
         code = error.exit_code
     except click.ClickException as error:
-        error.show()
+        error.show(told := io.StringIO())
+        click.echo(_bounded(told.getvalue()), err=True, nl=False)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         if isinstance(error.__cause__, EOFError):
@@ -111,7 +117,10 @@ def _run(command: click.Command, name: str | None) -> int:
         code = UsageError.exit_code
     except OSError as error:
         # A full disk, a missing folder, a closed output: the cause is external, and the line names it.
-        _print_line(f"{error.filename or 'the output'} cannot be read or written: {error.strerror or error}")
+        if isinstance(error, FileNotFoundError) and not error.filename and _is_removed():
+            _print_line("the current folder has been removed: change to another")
+        else:
+            _print_line(f"{error.filename or 'the output'} cannot be read or written: {error.strerror or error}")
         code = UsageError.exit_code
     except MemoryError:
         _print_line(NO_MEMORY)
@@ -125,5 +134,20 @@ def _run(command: click.Command, name: str | None) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _is_removed() -> bool:
+    """Return whether the current folder has been removed."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
+def _bounded(message: str) -> str:
+    """Return the message with very long names cut: they would fill the screen and hide the remedy."""
+    text = _LONG_WORD.sub(r"\1…", message)
+    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
+
+
 def _print_line(message: str) -> None:
-    click.echo(f"chunkbench: {message}", err=True)
+    click.echo(f"chunkbench: {_bounded(message)}", err=True)

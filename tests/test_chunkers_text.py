@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,23 @@ def test_a_damaged_table_of_tokens_is_unpacked_again(tmp_path: Path, monkeypatch
     table.write_bytes(b"??" + whole[2:])
     assert encoding.__wrapped__("cl100k_base").encode_ordinary("def f(): pass")
     assert table.read_bytes() == whole
+
+
+def test_what_stands_in_place_of_the_table_of_tokens_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe or a link to an endless file is not read; a folder is named."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path))
+    encoding.__wrapped__("cl100k_base")
+    (table,) = (tmp_path / "tiktoken").iterdir()
+    whole = table.read_bytes()
+    for kind in ("pipe", "link"):
+        table.unlink()
+        os.mkfifo(table) if kind == "pipe" else table.symlink_to("/dev/zero")
+        assert encoding.__wrapped__("cl100k_base").encode_ordinary("def f(): pass")
+        assert (table.is_symlink(), table.read_bytes()) == (False, whole)
+    table.unlink()
+    table.mkdir()
+    with pytest.raises(UsageError, match=r"cannot be written .*remove it"):
+        encoding.__wrapped__("cl100k_base")
+    assert list((tmp_path / "tiktoken").iterdir()) == [table]

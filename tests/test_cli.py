@@ -201,3 +201,38 @@ def test_ctrl_c_while_workers_start_is_one_word(repository: Path, tmp_path: Path
     assert process.returncode == 130, said
     assert said.strip() == "chunkbench: interrupted"
     assert not out.exists()
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("compare", "--chunker"), ("compare", "--reader")])
+def test_a_very_long_name_is_not_quoted_whole(chunkbench: Command, arguments: tuple[str, ...]) -> None:
+    """The beginning says which one it is, and the remedy stays in sight."""
+    done = chunkbench(*arguments, "x" * 100_000)
+    assert done.code == 2
+    assert f"'{'x' * 300}" in done.err
+    assert "chunk" in done.err.splitlines()[-1].rpartition("…")[2]
+    assert len(done.err) < 2_000
+
+
+def test_a_removed_current_folder_is_named(
+    chunkbench: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the output, which has nothing to do with it."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    done = chunkbench("plan", ".")
+    assert (done.code, done.err) == (2, "chunkbench: the current folder has been removed: change to another\n")
+
+
+@pytest.mark.parametrize("verb", ["plan", "compare"])
+def test_an_unknown_reader_is_refused_before_anything_runs(
+    chunkbench: Command, repository: Path, tmp_path: Path, verb: str
+) -> None:
+    """Both commands refuse what the run would refuse at its end."""
+    file = tmp_path / "e.toml"
+    file.write_text(f'datasets = ["mined:root={repository}"]\nchunkers = ["cast"]\nreaders = ["chunk", "nosuch"]\n')
+    done = chunkbench(verb, file)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("chunkbench: unknown reader 'nosuch'")

@@ -31,6 +31,7 @@ from ground_truth.registry import DATASETS
 from ground_truth.rules import Rule, parse_rule
 from ground_truth.types import DatasetLoader
 from indexing.embedding_cache import EmbeddingCache
+from indexing.readers.registry import READERS
 from indexing.registry import ENCODERS, RETRIEVERS
 from indexing.types import Encoder, Retriever
 
@@ -93,6 +94,7 @@ class Session:
             (CHUNKERS, config.chunkers),
             (ENCODERS, config.embedders),
             (RETRIEVERS, config.retrievers),
+            (READERS, config.readers),
         )
         for registry, specs in axes:
             spelled: dict[str, str] = {}
