@@ -8,6 +8,8 @@ from ground_truth.miners.comment_blocks import commented_blocks
 from ground_truth.miners.doc_comments import commented_definitions
 
 BLOCKS = [
+    ("nim", "proc f() =|  ## a|  x()|  y()|", [("a", "documents a definition")]),
+    ("nim", "proc f() =|  # a|  x()|  y()|", [("a", "3-4")]),
     ("python", "def f():|    # a|    x = 1|    y = 2|", [("a", "3-4")]),
     ("python", "def f():|    # a|    # b|    x = 1|", [("a|b", "4-4")]),
     (

@@ -134,6 +134,7 @@ def test_lead_ins_and_markup_are_gone(comment: str, query: str) -> None:
         ("We skip hidden folders and symbolic links", ""),
         ("Recompute the checksum of the archive header", ""),
         ("TODO: compute the weighted mean of every column", "to do or fix me"),
+        ("Compute the weighted mean of every column. @todo Sort them?", "to do or fix me"),
         ("eslint-disable-next-line no-console for the whole block", "directive"),
         ("pylint: disable=too-many-branches because of many rules", "directive"),
         ("Copyright 2020 the authors of this fine program", "licence"),

@@ -136,6 +136,47 @@ SAMPLES = {
         [("add", 5, 9, "Adds up.\nTwice."), ("other", 12, 12, "Other.")],
     ),
     "python": ('def add(a):\n    """Adds."""\n    return a\n', [("add", 1, 3, "Adds.")]),
+    "dart": (
+        (
+            "/// Adds up.\n@pragma('fast')\nint add(int a) {\n  return a;\n}\n\n/// A class.\nclass A {\n"
+            "  /// Grows\n  /// by one.\n  void grow() {\n    more();\n  }\n\n"
+            "  /// The size.\n  int get size => 1;\n}\n"
+        ),
+        [
+            ("add", 2, 5, "Adds up."),
+            ("A", 8, 17, "A class."),
+            ("grow", 11, 13, "Grows\nby one."),
+            ("size", 16, 16, "The size."),
+        ],
+    ),
+    "fsharp": (
+        (
+            "module A\n\n/// Adds up.\n[<Fast>]\nlet add (a: int) =\n    a\n\n"
+            "type T() =\n    /// Grows.\n    member x.grow(a: int) =\n        a\n\n// a remark\nlet plain x = x\n"
+        ),
+        [("add", 4, 6, "Adds up."), ("grow", 10, 11, "Grows.")],
+    ),
+    "ocaml": (
+        (
+            "(** Adds up. *)\nlet add a =\n  a\n\nmodule M = struct\n  (** Grows,\n      twice. *)\n"
+            "  let rec grow x = more x\nend\n\n(* no documentation *)\nlet plain x = x\n"
+        ),
+        [("add", 2, 3, "Adds up."), ("grow", 8, 8, "Grows,\n      twice.")],
+    ),
+    "r": (
+        (
+            "#' Adds up\n#'\n#' @param a one\n#' @export\nadd <- function(a) {\n  a\n}\n"
+            "# no documentation\nplain <- function() 1\n#' Grows.\ngrow = function(x) x\n"
+        ),
+        [("add", 5, 7, "Adds up\n"), ("grow", 11, 11, "Grows.")],
+    ),
+    "nim": (
+        (
+            "proc add*(a: int): int {.inline.} =\n  ## Adds up,\n  ## twice.\n  a\n\n"
+            "template grow(x) =\n  ##[ Grows. ]##\n  # a remark\n  x\n\nproc plain(): int =\n  # a remark\n  1\n"
+        ),
+        [("add", 1, 4, "Adds up,\ntwice."), ("grow", 6, 9, "Grows.")],
+    ),
 }
 
 

@@ -58,6 +58,8 @@ _EXPRESSIONS = frozenset(
 _LISPS = frozenset("clojure commonlisp elisp fennel janet racket scheme".split())
 _BLOCK_MARKS = (b"/*", b"(*", b"{-", b"--[", b"<!--")
 _DOC_MARKS = (b"/**", b"///", b"//!", b"/*!", b"-- |", b"{-|")
+_NIM_DOC_MARK = b"##"
+"""In Nim, documentation is the first thing in a body; in other languages with ``#`` this is an ordinary comment."""
 _ELIXIR_DEFINITIONS = frozenset(
     (b"def", b"defp", b"defmacro", b"defmacrop", b"defn", b"defimpl", b"defmodule", b"test")
 )
@@ -194,7 +196,8 @@ def _text(group: list[Node], data: bytes) -> str:
 def _introduced(group: list[Node], root: Node, data: bytes, language: str) -> tuple[Lines | None, str]:
     if reason := _not_in_body(group[-1], data, language):
         return None, reason
-    if data.startswith(_DOC_MARKS, group[0].start_byte):
+    marks = (*_DOC_MARKS, _NIM_DOC_MARK) if language == "nim" else _DOC_MARKS
+    if data.startswith(marks, group[0].start_byte):
         return None, "documents a definition"
     first = _statement_below(group[-1], root, data)
     if first is None:

@@ -39,7 +39,10 @@ _CODE = (
 _SYMBOLS = r"==|!=|&&|\|\||=>|->|::|</?\w+>|\w\[\w+\]|\$\w"
 # Each is searched for in the whole comment, in this order.
 _NO_DESCRIPTIONS = (
-    ("to do or fix me", r"\b(?:TODO|FIXME|XXX+|HACK|BUG|WIP|TBD|KLUDGE)\b|^(?:todo|fixme|hack|note to self)\b|\?\?\?"),
+    (
+        "to do or fix me",
+        r"\b(?:TODO|FIXME|XXX+|HACK|BUG|WIP|TBD|KLUDGE)\b|@todo\b|^(?:todo|fixme|hack|note to self)\b|\?\?\?",
+    ),
     ("directive", rf"(?i)^(?:{_DIRECTIVES})"),
     ("licence", r"(?i)copyright|\blicen[cs]e[ds]?\b|SPDX-|all rights reserved|\(c\) \d{4}"),
     ("section ruler", r"([^\w\s])\1{3,}|(?:[-=*#~_] ){4,}"),

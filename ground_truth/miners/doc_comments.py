@@ -16,8 +16,8 @@ from ground_truth.miners.types import Definition
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
 
-_BLOCK = re.compile(rb"(/\*+!?|\(\*+|\{-+|--\[=*\[)(.*?)(\*+/|\*\)|-\}|\]=*\])\s*\Z", re.DOTALL)
-_LINE = re.compile(rb"(//[/!]*|#+(?!!)|--+)([^\r\n]*)")
+_BLOCK = re.compile(rb"(/\*+!?|\(\*+|\{-+|--\[=*\[|##\[)(.*?)(\*+/|\*\)|-\}|\]##|\]=*\])\s*\Z", re.DOTALL)
+_LINE = re.compile(rb"(//[/!]*|#'|#+(?!!)|--+)([^\r\n]*)")
 _STAR = re.compile(r"^[ \t]*\*+(?:[ \t]|$)", re.MULTILINE)
 _RULER = re.compile(r"\W*([#=*~/_+-])\1{3,}|.*\S\s+([#=*~/_+-])\2{3,}\W*\Z")
 _HEADING_LINES = 3
@@ -39,6 +39,10 @@ class Style:
     """Nodes allowed between the comment and the definition, which belong to the definition."""
     wrappers: tuple[str, ...] = ()
     """Nodes around the definition, with the comment above them."""
+    beside: tuple[str, ...] = ()
+    """Nodes that are the body of the definition right before them."""
+    within: bool = False
+    """Whether the comment stands between the definition's head and its body."""
 
 
 _JAVASCRIPT = """
@@ -131,6 +135,33 @@ STYLES: dict[str, Style] = {
     ),
     "bash": Style("(function_definition) @function", (b"#",), marks=(b"##",)),
     "zig": Style("(Decl (FnProto)) @function (Decl (VarDecl)) @class", (b"///",)),
+    "dart": Style(
+        "[(function_signature) (getter_signature) (setter_signature) (operator_signature) (constructor_signature)"
+        " (factory_constructor_signature)] @function"
+        " [(class_definition) (mixin_declaration) (extension_declaration) (enum_declaration)] @class",
+        (b"///", b"/**"),
+        between=("annotation",),
+        wrappers=("method_signature", "declaration"),
+        beside=("function_body",),
+    ),
+    "fsharp": Style(
+        "(declaration_expression !in (function_or_value_defn (function_declaration_left)) @function)"
+        " (method_or_prop_defn) @function (type_definition) @class",
+        (b"///",),
+        wrappers=("declaration_expression", "member_defn"),
+    ),
+    "ocaml": Style(
+        "(let_binding . pattern: (value_name) . (parameter)) @function [(type_definition) (module_definition)] @class",
+        (b"(**",),
+        wrappers=("value_definition",),
+    ),
+    "r": Style("(binary_operator lhs: (_) rhs: (function_definition)) @function", (b"#'",)),
+    "nim": Style(
+        "[(proc_declaration) (func_declaration) (method_declaration) (iterator_declaration) (converter_declaration)"
+        " (macro_declaration) (template_declaration)] @function",
+        (b"##",),
+        within=True,
+    ),
 }
 
 
@@ -168,11 +199,16 @@ def _definition(
     while outer.parent is not None and outer.parent.type in style.wrappers:
         outer = outer.parent
     first = _with_attributes(outer, style)
-    comments = comments_above(first.start_point.row, data, by_last_row, opens=style.opens)
+    if style.within:
+        comments = _below_head(node, data, style)
+    else:
+        comments = comments_above(first.start_point.row, data, by_last_row, opens=style.opens)
     if not comments:
         return None
-    body = _body(node)
-    last = last_code_row(outer, data, language)
+    beside = outer.next_sibling
+    beside = beside if beside is not None and beside.type in style.beside else None
+    body = beside or _body(node)
+    last = last_code_row(beside or outer, data, language)
     return Definition(
         name=_name(node),
         is_function=is_function,
@@ -185,6 +221,11 @@ def _definition(
         is_marked=data.startswith(style.marks or style.opens, comments[0].start_byte),
         comment_spans=(whole_span(comments, data),),
     )
+
+
+def _below_head(node: Node, data: bytes, style: Style) -> list[Node]:
+    """Return the doc comments between a definition's head and its body, in order."""
+    return [child for child in node.named_children if data.startswith(style.opens, child.start_byte)]
 
 
 def _body_lines(body: Node, data: bytes, last: int) -> int:
@@ -267,8 +308,11 @@ def _carrier(node: Node) -> Node:
 
 def _body(node: Node) -> Node | None:
     carrier = _carrier(node)
-    value = carrier.child_by_field_name("value") or carrier.child_by_field_name("right") or carrier
+    fields = (carrier.child_by_field_name(field) for field in ("value", "right", "rhs"))
+    value = next((field for field in fields if field is not None), carrier)
     body = value.child_by_field_name("body")
+    if node.type == "method_or_prop_defn":
+        return next((child for child in reversed(node.named_children) if not child.type.endswith("comment")), None)
     if body is not None or node.type not in ("function_declaration", "Decl"):
         return body
     return next((child for child in node.named_children if child.type in ("function_body", "Block")), None)
@@ -284,15 +328,19 @@ def _name(node: Node) -> str:
         if declarator.type == "reference_declarator" and declarator.named_children:
             found = declarator.named_children[0].child_by_field_name("declarator") or declarator.named_children[0]
     else:
-        fields = (carrier.child_by_field_name(field) for field in ("name", "left", "key"))
+        fields = (carrier.child_by_field_name(field) for field in ("name", "left", "key", "lhs", "pattern"))
         found = next((field for field in fields if field is not None), None) or next(
             (child for child in carrier.named_children if child.type in _NAMES), None
         )
+    if found is not None and found.type in _NAME_HOLDERS and found.named_children:
+        found = found.named_children[0]
     text = (found.text or b"").decode("utf-8", "replace") if found is not None else ""
     return re.split(r"[.:]+", text.split("(")[0].strip())[-1]
 
 
-_NAMES = ("simple_identifier", "IDENTIFIER", "variable_list", "identifier")
+_NAMES = ("simple_identifier", "IDENTIFIER", "variable_list", "identifier", "function_declaration_left")
+_NAME_HOLDERS = ("exported_symbol", "function_declaration_left")
+"""Nodes whose first child is the name."""
 
 
 def _inside(comment: Node, data: bytes, *, empty: bool = False) -> Iterator[tuple[int, int]]:
