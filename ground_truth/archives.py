@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
+import logging
 import lzma
+import os
 import shutil
 import stat
 import tarfile
@@ -16,10 +18,12 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Self
 
 from chunkers.errors import UsageError
+from chunkers.input_files import open_input, read_text_input
 from chunkers.plain_text import one_line
 from chunkers.sharing import share
 from chunkers.tokens import cache_folder
 
+log = logging.getLogger(__name__)
 MAX_BYTES = 4_000_000_000
 """More than any collection of sources unpacks to; an archive that claims more is a zip bomb."""
 
@@ -35,28 +39,67 @@ _NAMES = {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.E
 def unpacked(archive: Path) -> Path:
     """Return the folder with the archive's files, unpacking it the first time.
 
-    The folder is named by the archive's hash and appears when it is complete. A member with an absolute path or with
-    ``..`` that climbs out is an error; links and devices are skipped.
+    The folder is named by the archive's hash and appears when it is complete. If a file in it was changed, added or
+    removed since, it is unpacked again. A member with an absolute path or with ``..`` that climbs out is an error;
+    links and devices are skipped.
     """
     with archive.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:20]
     target = cache_folder() / "archives" / digest
-    if target.is_dir():
+    if _is_whole(target):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f"{digest}."))
+    work = Path(tempfile.mkdtemp(dir=target.parent, prefix=f"{digest}."))
     try:
+        share(work)
+        draft, sums = work / "files", work / "sums"
+        draft.mkdir()
         _unpack(archive, draft)
         share(draft)
+        sums.write_text(_sum_of(draft), "ascii")
+        if target.is_symlink() or target.exists():
+            if _is_whole(target):
+                return target  # another process was faster
+            log.warning("%s is not as it was unpacked, and is unpacked again", target)
+            target.rename(work / "changed")
+        sums.replace(_sums(target))
         try:
             draft.replace(target)
         except OSError:
             # Another process was faster; its folder is the same.
-            if not target.is_dir():
+            if not _is_whole(target):
                 raise
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(work, ignore_errors=True)
     return target
+
+
+def _sums(target: Path) -> Path:
+    return target.with_name(f"{target.name}.sha256")
+
+
+def _is_whole(target: Path) -> bool:
+    """Return whether the folder holds what was unpacked, and nothing else."""
+    try:
+        written = read_text_input(_sums(target), largest=_LARGEST_HEAD)
+        return not target.is_symlink() and written == _sum_of(target)
+    except (OSError, ValueError, UsageError):
+        return False
+
+
+def _sum_of(folder: Path) -> str:
+    """Return a hash of the names and contents of all files; raise for anything that is not a file or a folder."""
+    found = hashlib.sha256()
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        if any((Path(place) / name).is_symlink() for name in [*folders, *names]):
+            raise ValueError("a link")
+        for name in sorted(names):
+            file = Path(place) / name
+            with open_input(file) as data:
+                content = hashlib.file_digest(data, "sha256").digest()
+            found.update(os.fsencode(file.relative_to(folder)) + b"\0" + content)
+    return found.hexdigest()
 
 
 def _unpack(archive: Path, folder: Path) -> None:
@@ -71,6 +114,8 @@ def _unpack(archive: Path, folder: Path) -> None:
         why = one_line(str(error), limit=200)
         raise UsageError(f"{archive} is damaged or truncated ({why}): download it again") from None
     except OSError as error:
+        if error.errno is None:  # bz2 raises it for corrupt bytes
+            raise UsageError(f"{archive} is damaged or truncated ({error}): download it again") from None
         if error.errno not in _NAMES:
             raise  # a disk error, not the archive's
         raise UsageError(f"{archive}: a member cannot be a file here ({error.strerror}): do not trust it") from None
@@ -87,6 +132,12 @@ def _unpack_tar(archive: Path, folder: Path) -> None:
             place = _place(archive, member.name, folder, size)
             if member.isfile() and (data := tar.extractfile(member)):
                 _write(data, place)
+        # The checksum of compressed bytes is behind them, and is compared only when they are read to the end.
+        while tar.fileobj is not None and (rest := tar.fileobj.read(_LARGEST_HEAD)):
+            size += len(rest)
+            _check_size(archive, size)
+            if rest.strip(b"\0"):
+                raise tarfile.ReadError("there is data behind its end")
 
 
 class _Member(tarfile.TarInfo):
@@ -95,9 +146,15 @@ class _Member(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         """Return the member of a header; raise for an unbounded name or unbounded attributes."""
-        found = super().frombuf(buf, encoding, errors)
+        try:
+            found = super().frombuf(buf, encoding, errors)
+        except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError, tarfile.EmptyHeaderError) as error:
+            # tarfile takes a damaged or missing head for the end, and what follows would be lost.
+            raise tarfile.ReadError(str(error)) from None
         if found.type == tarfile.GNUTYPE_SPARSE:
             raise _sparse(found)
+        if found.size < 0:
+            raise tarfile.ReadError("a negative size")
         if found.type in _HEADS and found.size > _LARGEST_HEAD:
             raise UsageError(f"a member's name or attributes have {found.size:,} bytes: do not trust it")
         return found
@@ -129,9 +186,13 @@ def _place(archive: Path, member: str, folder: Path, size: int) -> Path:
     name = PurePosixPath(member)
     if name.is_absolute() or ".." in name.parts or "\\" in member:
         raise UsageError(f"{archive}: member {member!r} leaves the archive's folder: do not trust it")
+    _check_size(archive, size)
+    return folder / name
+
+
+def _check_size(archive: Path, size: int) -> None:
     if size > MAX_BYTES:
         raise UsageError(f"{archive}: unpacks to more than {MAX_BYTES // 10**9} GB: it is not a dataset")
-    return folder / name
 
 
 def _check_count(archive: Path, number: int) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
+import gzip
 import io
 import json
 import lzma
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -280,3 +283,73 @@ def test_loops_pipes_devices_and_holes_are_left_out_with_a_reason(tmp_path: Path
         ".gitignore": "not a file",
         "up": "symbolic link",
     }
+
+
+def _tar(**files: bytes) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as tar:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+    return made.getvalue()
+
+
+def test_no_damage_of_an_archive_costs_files_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A flipped bit, a lost end and a negative size are one line, wherever tarfile would take them for the end."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    noise = random.Random(1).randbytes(300_000)
+    sound = _tar(one=noise, two=noise[:600], three=b"last")
+    two = sound.index(b"two\0")
+    turned = bytearray(sound)
+    turned[two + 100] ^= 1
+    zeros = bytearray(sound)
+    zeros[two : two + 512] = bytes(512)
+    negative = bytearray(sound)
+    negative[two + 124 : two + 136] = b"\xff" * 10 + b"\xfe\0"
+    negative[two + 148 : two + 156] = b" " * 8
+    negative[two + 148 : two + 156] = b"%06o\0 " % sum(negative[two : two + 512])
+    packed, squeezed = bytearray(gzip.compress(sound)), bytearray(bz2.compress(sound))
+    packed[100_000] ^= 1
+    squeezed[100_000] ^= 1
+    for name, data in {
+        "head.tar": turned, "zeros.tar": zeros, "negative.tar": negative, "cut.tar": sound[:two],
+        "a.tar.gz": packed, "a.tar.bz2": squeezed,
+    }.items():  # fmt: skip
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(UsageError, match=rf"{name} is damaged or truncated"):
+            unpacked(tmp_path / name)
+    (tmp_path / "sound.tar").write_bytes(sound)
+    assert {path.name for path in unpacked(tmp_path / "sound.tar").iterdir()} == {"one", "two", "three"}
+
+
+def test_what_was_unpacked_is_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A file that was changed, added, removed or replaced by a link in the cache is not searched."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "a.tar").write_bytes(_tar(one=b"1", two=b"2"))
+    folder = unpacked(tmp_path / "a.tar")
+
+    def removed() -> None:
+        (folder / "two").unlink()
+
+    def linked() -> None:
+        (folder / "two").unlink()
+        (folder / "two").symlink_to("/etc/passwd")
+
+    def moved() -> None:
+        folder.rename(tmp_path / "mine")
+        folder.symlink_to(tmp_path / "mine")
+
+    changes = (lambda: (folder / "one").write_bytes(b"?"),
+               lambda: (folder / "four").write_bytes(b""), removed, linked, moved)  # fmt: skip
+    for change in changes:
+        change()
+        assert unpacked(tmp_path / "a.tar") == folder
+        assert (folder / "one").read_bytes() + (folder / "two").read_bytes() == b"12"
+        assert not folder.is_symlink()
+        assert not (folder / "four").exists()
+    assert (tmp_path / "mine" / "one").read_bytes() == b"1"
+    assert len(caplog.messages) == len(changes)
+    assert sorted(path.name for path in folder.parent.iterdir()) == [folder.name, f"{folder.name}.sha256"]
