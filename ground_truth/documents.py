@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
+from chunkers.plain_text import one_line
 from chunkers.sources import Skipped
 from chunkers.types import SourceFile
 from ground_truth.problems import RowProblemError, Skips
@@ -43,7 +44,13 @@ class Documents:
             return self._source(path, file.readline())
 
     def _source(self, name: str, row: bytes) -> SourceFile:
-        text = document_text(json.loads(row)).encode("utf-8", "surrogatepass")
+        try:
+            fields = parse_json(row)
+            same, text = str(fields["_id"]) == name, document_text(fields).encode("utf-8", "surrogatepass")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            same, text = False, b""
+        if not same:
+            raise UsageError(f"{self.path} has changed while it was read: run again when it is complete")
         return SourceFile(name, text, self.language or self.languages.get(name), self.name)
 
 
@@ -69,10 +76,11 @@ def open_documents(path: Path, *, name: str, language: str | None, skips: Skips)
             if not row.strip():
                 continue
             try:
-                fields = json.loads(row)
+                fields = parse_json(row)
                 key, text = str(fields["_id"]), document_text(fields)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                raise UsageError(f"{path}:{number}: an object with _id and text was expected") from None
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                why = f" ({one_line(str(error), limit=100)})" if isinstance(error, ValueError) else ""
+                raise UsageError(f"{path}:{number}: an object with _id and text was expected{why}") from None
             if key in offsets:
                 problem = RowProblemError(f"{path}:{number}", "duplicate document", f"{key!r} is there twice")
                 skips.note(problem)

@@ -7,6 +7,8 @@ import numpy as np
 LARGEST_VALUE = 1e30
 """No model returns larger values; the square is still finite, so a length is a number."""
 
+_SMALLEST_VALUE = 1e-30
+"""If no number of a row reaches it, its length may be lost to rounding."""
 _TOLERANCE = 1e-3
 
 
@@ -28,8 +30,10 @@ def unreadable(rows: np.ndarray, *, zeros: bool) -> str:
     """Return why rows of any length are not vectors, or nothing."""
     if not np.isfinite(rows).all():
         return f"row {int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])} holds a number that is not finite"
-    if rows.size and np.abs(rows).max() > LARGEST_VALUE:
-        return f"row {int(np.argmax(np.abs(rows).max(axis=1)))} holds {np.abs(rows).max():.3g}"
-    if not zeros and len(empty := np.flatnonzero(~rows.any(axis=1))):
-        return f"row {empty[0]} is all zeros"
+    # Half-precision numbers cannot be compared with the bounds.
+    largest = np.abs(rows).max(axis=1, initial=0).astype(np.float64)
+    if largest.size and largest.max() > LARGEST_VALUE:
+        return f"row {int(np.argmax(largest))} holds {largest.max():.3g}"
+    if not zeros and len(empty := np.flatnonzero(largest < _SMALLEST_VALUE)):
+        return f"row {empty[0]} is all zeros" + (", or almost" if largest[empty[0]] else "")
     return ""

@@ -225,3 +225,20 @@ def test_any_folder_is_a_dataset(tmp_path: Path) -> None:
         DATASETS.create(f"mined:root={tmp_path}").load()
     with pytest.raises(UsageError, match="is named twice: leave one out"):
         DATASETS.create(f"mined:root={tmp_path};{tmp_path}/.").load()
+
+
+def test_a_document_that_changed_since_it_was_listed_is_not_another_ones_text(beir: Path) -> None:
+    """Texts are read when they are needed: what then stands in their place is refused."""
+    (corpus,) = Beir(path=str(beir)).load().repositories
+    whole = (beir / "corpus.jsonl").read_text()
+    for changed in (whole.replace('"d2"', '"d7"'), "", "[" * 100_000, '{"_id": "d2", "text": 3}\n'):
+        (beir / "corpus.jsonl").write_text(changed)
+        with pytest.raises(UsageError, match=r"corpus\.jsonl has changed while it was read"):
+            corpus.read("d2")
+
+
+def test_a_document_with_two_texts_is_refused(beir: Path) -> None:
+    """Parsers differ in which of two values under one name they take."""
+    (beir / "corpus.jsonl").write_text('{"_id": "d1", "text": "one", "text": "two"}\n')
+    with pytest.raises(UsageError, match=r"corpus\.jsonl:1: an object .*'text' occurs twice"):
+        Beir(path=str(beir)).load()

@@ -219,3 +219,28 @@ def test_real_vectors_end_to_end(tmp_path: Path) -> None:
     runs = Dense().search(SearchSpace(prompts, vectors), QueryBatch(prompts, vectors), depth=5)
     assert all(run[0].score == pytest.approx(1, abs=1e-5) for run in runs)
     assert np.mean([run[0].position == at for at, run in enumerate(runs)]) > 0.99
+
+
+@pytest.mark.filterwarnings("error")
+def test_very_small_and_half_precision_numbers(tmp_path: Path) -> None:
+    """A row whose length rounding would lose is refused; half precision is read without a warning."""
+    file = tmp_path / "v.npz"
+    for rows in (np.full((1, 4), 1e-320), np.full((1, 4), 1e-161)):
+        np.savez(file, keys=[text_key("a")], vectors=rows)
+        with pytest.raises(UsageError, match="row 0 is all zeros, or almost"):
+            Precomputed(path=str(file)).encode(["a"], kind="query")
+        file.unlink()
+    file = tmp_path / "half.npz"
+    np.savez(file, keys=[text_key("a")], vectors=np.full((1, 4), 1e-4, np.float16))
+    assert Precomputed(path=str(file)).encode(["a"], kind="query").tolist() == [[0.5] * 4]
+
+
+def test_a_header_with_open_brackets_is_one_line(tmp_path: Path) -> None:
+    """NumPy tokenises headers as Python, which has an exception of its own for this."""
+    file = tmp_path / "v.npz"
+    head = b"{'descr': [(" * 20
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in ("keys", "vectors"):
+            archive.writestr(f"{name}.npy", b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head)
+    with pytest.raises(UsageError, match=r"is not an \.npz of keys and vectors"):
+        Precomputed(path=str(file)).encode(["a"], kind="query")

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple, TypeVar
 from zipfile import BadZipFile
 
@@ -35,7 +36,7 @@ _DRAFT_NAME = re.compile(r"\.draft-(?:[a-z0-9_]{8}|[0-9a-f]{16})\Z")
 _LARGEST_MANIFEST = 64 * 2**20
 # Anything wrong with a file of the store raises one of these; so would a bug in a stage, which then counts as a miss.
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, EOFError, BadZipFile,
-               UsageError)  # fmt: skip
+               SyntaxError, TokenError, UsageError)  # fmt: skip
 _ABANDONED = 86_400
 """Seconds after which a draft counts as abandoned."""
 

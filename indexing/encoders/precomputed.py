@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,8 @@ from indexing.vector_checks import unreadable
 
 # Errors raised for a broken archive, a wrong member or a corrupt header.
 _BROKEN = (OSError, ValueError, LookupError, AttributeError, TypeError, EOFError, MemoryError, ArithmeticError,
-           zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, SyntaxError)  # fmt: skip
+           zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, SyntaxError,
+           tokenize.TokenError)  # fmt: skip
 _PLAIN = 2**30
 _MOST_PACKED = 20
 """Vectors hardly compress: an archive with a higher ratio, and more than a GB, is a zip bomb."""
