@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import functools
 import os
+import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -248,12 +250,19 @@ def _unwanted(language: str | None, size: int, languages: Collection[str]) -> st
 
 def _content(file: str) -> bytes:
     """Return the file's bytes; it may have grown since its size was read."""
-    with open(file, "rb", buffering=0) as handle:  # noqa: PTH123 - a Path for each file takes longer than opening it
-        left = min(os.fstat(handle.fileno()).st_size, LARGEST_BYTES) + 1
+    # Without O_NONBLOCK, a pipe that has taken the file's place would block.
+    handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise FileNotFoundError(errno.ENOENT, "not a file any more", file)
+        left = min(found.st_size, LARGEST_BYTES) + 1
         parts = []
-        while left and (part := handle.read(left)):  # an unbuffered read may return early
+        while left and (part := os.read(handle, left)):  # a read may return early
             parts.append(part)
             left -= len(part)
+    finally:
+        os.close(handle)
     data = b"".join(parts)
     if len(data) > LARGEST_BYTES:
         raise UsageError(f"{file} is larger than {LARGEST_BYTES // 10**6} MB: it is no source code")

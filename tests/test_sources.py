@@ -210,3 +210,16 @@ def test_a_folder_that_cannot_be_read_is_left_out_with_a_reason() -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[1])
         (root / "closed").chmod(0o755)
     assert done.stdout == "('a.py',) {'closed/': 'cannot be read (Permission denied)'}\n", done.stderr
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_what_has_taken_a_files_place_since_the_walk_is_not_waited_for(tmp_path: Path, kind: str) -> None:
+    """A pipe without a writer never ends; the file counts as gone."""
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    folder = walk(tmp_path)
+    file.unlink()
+    os.mkfifo(file) if kind == "pipe" else file.mkdir()
+    assert folder.read("a.py") is None
+    with pytest.raises(UsageError, match=r"a\.py has gone since its folder was walked"):
+        list(folder.files())
