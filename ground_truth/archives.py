@@ -148,8 +148,10 @@ class _Member(tarfile.TarInfo):
         """Return the member of a header; raise for an unbounded name or unbounded attributes."""
         try:
             found = super().frombuf(buf, encoding, errors)
-        except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError, tarfile.EmptyHeaderError) as error:
-            # tarfile takes a damaged or missing head for the end, and what follows would be lost.
+        except tarfile.HeaderError as error:
+            if len(buf) == tarfile.BLOCKSIZE and not any(buf):
+                raise  # the mark of the end
+            # tarfile takes a damaged or missing head for the end, too, and what follows would be lost.
             raise tarfile.ReadError(str(error)) from None
         if found.type == tarfile.GNUTYPE_SPARSE:
             raise _sparse(found)

@@ -312,10 +312,11 @@ def test_no_damage_of_an_archive_costs_files_silently(tmp_path: Path, monkeypatc
     packed, squeezed = bytearray(gzip.compress(sound)), bytearray(bz2.compress(sound))
     packed[100_000] ^= 1
     squeezed[100_000] ^= 1
-    for name, data in {
+    damaged: dict[str, bytes | bytearray] = {
         "head.tar": turned, "zeros.tar": zeros, "negative.tar": negative, "cut.tar": sound[:two],
         "a.tar.gz": packed, "a.tar.bz2": squeezed,
-    }.items():  # fmt: skip
+    }  # fmt: skip
+    for name, data in damaged.items():
         (tmp_path / name).write_bytes(data)
         with pytest.raises(UsageError, match=rf"{name} is damaged or truncated"):
             unpacked(tmp_path / name)
