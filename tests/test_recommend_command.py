@@ -279,6 +279,16 @@ def test_files_that_cannot_be_cut_are_named(chunkbench: Command, repository: Pat
     assert reasons == {some: f"measured on all text; {words}", "fixed-lines:lines=5": "measured on all text"}
 
 
+def test_files_cut_some_other_way_are_counted(chunkbench: Command, repository: Path) -> None:
+    """A recommended chunker that does not know the language of many files says so, as ``compare`` does."""
+    (repository / "main.dart").write_text("void main() {}\n")
+    found = chunkbench(*_arguments(repository, "recursive:size=300"), "--json").json
+    caution = "Caution: it cut 1 of 9 files some other way (no separators for dart)."
+    assert caution in found["sentences"]
+    other = chunkbench(*_arguments(repository, "fixed-lines:lines=5"), "--json").json
+    assert not any("some other way" in sentence for sentence in other["sentences"])
+
+
 def test_a_current_chunker_that_cuts_alike_changes_nothing(chunkbench: Command, repository: Path) -> None:
     """Another name for the same chunks gains and loses nothing."""
     found = chunkbench(*_arguments(repository, "fixed-lines:lines=9000"), "--current", "whole-file", "--json").json

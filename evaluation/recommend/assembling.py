@@ -22,6 +22,7 @@ from evaluation.recommend.measuring import Measuring
 from evaluation.recommend.paste import Code
 from evaluation.recommend.race import Left, Outcome
 from evaluation.recommend.types import CandidateRecord, Current, Fate, Finalist, Limits, Recommendation, RoundFacts
+from evaluation.report.cautions import fallback_words
 from evaluation.results.comparisons import margin_of, statistics_options
 from evaluation.statistics import Interval, best_set, compare_pairs, mean_interval
 from ground_truth.datasets.mined import MinedRepository
@@ -102,6 +103,7 @@ def assemble(race: Finished, *, seconds: float) -> Recommendation:
         docstring_queries=sum(query.kind == "docstrings" for query in dataset.queries),
         failed=failed,
         code=_code(dataset),
+        fallbacks=fallback_words(_table(race, outcome.recommended).facts),
     )
 
 

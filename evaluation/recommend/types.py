@@ -189,6 +189,8 @@ class Recommendation:
     """Queries whose answer is one definition."""
     failed: Mapping[str, str]
     code: Code
+    fallbacks: str = ""
+    """The number of files the recommended one cut some other way than its name promises, and why."""
 
     @property
     def best(self) -> Finalist:

@@ -64,6 +64,8 @@ def _answer(made: Recommendation) -> Iterator[str]:
     yield _mean(made)
     if made.uncut:
         yield f"Caution: it failed on {made.uncut}; nothing can be found there."
+    if made.fallbacks:
+        yield f"Caution: it {made.fallbacks}."
 
 
 def _raced(made: Recommendation) -> list[CandidateRecord]:

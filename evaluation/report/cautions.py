@@ -13,6 +13,7 @@ from evaluation.report.reading import is_read
 from evaluation.report.tables import group_mean
 from evaluation.report.view import View
 from evaluation.results.comparisons import margin_of
+from evaluation.results.facts import ChunkFacts
 from evaluation.results.types import Results
 
 DEFINITION_CHUNKERS = ("definitions", "functions", "declarations")
@@ -129,12 +130,18 @@ def _budget(view: View) -> Iterator[str]:
 def _fallbacks(view: View) -> Iterator[str]:
     for row in view.rows:
         chunks = row.cell.chunks
-        fallen = sum(chunks.fallbacks.values())
-        if chunks.files and fallen > _MANY * chunks.files:
-            reasons = ", ".join(chunks.fallbacks)
-            yield f"{row.chunker} cut {fallen:,} of {chunks.files:,} files some other way ({reasons})."
+        if words := fallback_words(chunks):
+            yield f"{row.chunker} {words}."
         if chunks.failed_files:
             yield f"{row.chunker} failed on {plural(len(chunks.failed_files), 'file')}: {chunks.failed_words}."
+
+
+def fallback_words(chunks: ChunkFacts) -> str:
+    """State how many files were not cut as the chunker's name promises, and why; nothing if there are few."""
+    fallen = sum(chunks.fallbacks.values())
+    if not chunks.files or fallen <= _MANY * chunks.files:
+        return ""
+    return f"cut {fallen:,} of {chunks.files:,} files some other way ({', '.join(chunks.fallbacks)})"
 
 
 def _without_places(view: View) -> Iterator[str]:
