@@ -22,7 +22,7 @@ HEADLINE = "naurc@4000tok"
 NAMES = ("a", "b", "c")
 EXCEPT = (("a", "bm25"), ("b", "minilm · dense"), ("c", "bm25"))
 CHANGE = "a − b is +10.0 with minilm · dense and −5.0 with bm25, a change of 10.0 points"
-NO_CHANGE = "No difference is shown to depend on the setting. The nearest to it"
+NO_CHANGE = "No difference is shown to depend on the setting. Closest to significance"
 
 
 @functools.cache

@@ -103,7 +103,7 @@ def _interaction(one: Interaction, found: Overall) -> str:
     said = f"{one.a} {MINUS} {one.b} is {first} with {places[0]} and {second} with {places[1]}"
     change = f"a change of {with_unit(measure, abs(one.change.difference))} ({_span(one, measure)})"
     if not one.change.shown:
-        return f"No difference is shown to depend on the setting. The nearest to it: {said}, {change}."
+        return f"No difference is shown to depend on the setting. Closest to significance: {said}, {change}."
     return f"The setting matters: {said}, {change}."
 
 
