@@ -6,17 +6,19 @@ of nodes but offsets: each window extends to the start of the next, and together
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from chunkers.text_cuts import text_cuts
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, TreeCursor
 
 
 _CLOSED = -1
+_END = attrgetter("end_byte")
 
 
 @dataclass(slots=True)
@@ -30,10 +32,43 @@ class Level:
     covered: int
     """Where the part that is already in windows ends."""
     first_window: int
-    children: Iterator[Node] = field(init=False)
+    cursor: TreeCursor | None = field(init=False)
+    """At the node; None if children are looked up in a list."""
 
     def __post_init__(self) -> None:
-        self.children = iter(self.node.children)
+        # Nodes with errors may have any number of direct children, which a cursor would count from the first each time.
+        self.cursor = None if self.node.has_error else self.node.walk()
+
+    def child_after(self, offset: int) -> Node | None:
+        """Return the first child that ends after an offset; the children before it are covered now.
+
+        Making Python's object of a node costs more than all else here: the children in between are not made.
+        """
+        cursor = self.cursor
+        if cursor is None or (index := cursor.goto_first_child_for_byte(offset)) is None:
+            return self._listed_after(offset)
+        child = cursor.node
+        cursor.goto_parent()
+        if index and offset > self.covered:
+            self._cover(self.node.child(index - 1))
+        return child
+
+    def _listed_after(self, offset: int) -> Node | None:
+        """Do the same in a list of all children: a cursor may miss one that follows a hidden node."""
+        count = self.node.child_count
+        last = self.node.child(count - 1) if count and self.cursor is not None else None
+        if last is not None and last.end_byte <= offset:
+            self._cover(last)
+            return None
+        children = self.node.children
+        index = bisect_right(children, offset, key=_END)
+        if index:
+            self._cover(children[index - 1])
+        return children[index] if index < count else None
+
+    def _cover(self, child: Node | None) -> None:
+        if child is not None and child.end_byte > self.covered:
+            self.covered = child.end_byte
 
 
 @dataclass(slots=True)
@@ -70,11 +105,18 @@ class Windows:
     def _fill_until_entered(self, level: Level) -> Level | None:
         """Put children into windows up to the first that is too large; return its level, or None at the end."""
         counts, limit, atoms = self.counts, self.limit, self.atoms
-        for child in level.children:
+        while atoms is not None or counts[level.end] > self._room:
+            offset = level.covered
+            if self._room > counts[offset] and atoms is None:
+                # A byte begins at most one character: what ends by here fits into the open window.
+                offset += self._room - counts[offset]
+            child = level.child_after(offset)
+            if child is None:
+                if counts[level.end] != counts[level.covered]:
+                    self._add_text(level, level.covered, level.end)
+                return None
             end = child.end_byte
-            if end <= level.covered:
-                continue  # a missing token inserted by the parser
-            if counts[end] <= self._room:  # most nodes: they go into the open window, with what precedes them
+            if counts[end] <= self._room:  # it goes into the open window, with what precedes it
                 if atoms is not None:
                     atoms.append(self._line_start(level.covered, child.start_byte))
                 level.covered = end
@@ -91,8 +133,7 @@ class Windows:
                 return Level(child, level, end, begin, len(self.starts))
             else:
                 self._add_text(level, start, end)
-        if counts[level.end] != counts[level.covered]:
-            self._add_text(level, level.covered, level.end)
+        level.covered = level.end
         return None
 
     def _add(self, level: Level, start: int, end: int) -> None:
@@ -154,5 +195,5 @@ class Windows:
 
     def _line_start(self, covered: int, start: int) -> int:
         """Return where a window that begins with this node begins: with its line, if only whitespace precedes it."""
-        newline = self.data.rfind(b"\n", max(covered - 1, 0), start)
+        newline = self.data.rfind(b"\n", covered - 1 if covered else 0, start)
         return newline + 1 if newline >= 0 else start

@@ -18,6 +18,7 @@ from chunkers.outline import name_of, outline
 from chunkers.registry import CHUNKERS
 from chunkers.syntax import parse
 from chunkers.types import Chunker, SourceFile
+from chunkers.windows import Level
 
 CODE = Path(__file__).parent / "fixtures" / "code"
 NAMES = {
@@ -395,3 +396,28 @@ def test_a_grammar_that_places_nodes_at_one_byte_gives_no_empty_piece(spec: str)
         pieces = chunker.split(SourceFile("a.smali", data, "smali"))
         assert all(piece.start < piece.end for piece in pieces)
         assert b"".join(data[piece.start : piece.end] for piece in pieces) == data
+
+
+@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_children_are_skipped_as_if_each_were_looked_at(name: str, *, broken: bool) -> None:
+    """The child after an offset is the first that ends after it, and those before it are covered, in any tree."""
+    data = fixture(name).data
+    root = root_of(SourceFile(name, data.replace(b"(", b")") if broken else data, language_of(name)))
+    assert root.has_error == broken
+    nodes = [root]
+    for node in nodes:
+        children = node.children
+        nodes.extend(child for child in children if child.child_count)
+        for offset in sorted({child.end_byte + off for child in children for off in (-1, 0)}):
+            level = Level(node, None, node.end_byte, covered=min(node.start_byte, offset), first_window=0)
+            before = [child.end_byte for child in children if child.end_byte <= offset]
+            assert level.child_after(offset) == next((child for child in children if child.end_byte > offset), None)
+            assert level.covered == max([min(node.start_byte, offset), *before])
+
+
+def test_a_hidden_node_does_not_end_a_walk() -> None:
+    """In shell scripts, a statement's line break is a node that no child shows: what follows it is cut as well."""
+    lines = [f"# {'comment ' * 6}{number}\nrun {number}\n" for number in range(20)]
+    source = SourceFile("a.sh", "".join(lines).encode(), "bash")
+    assert texts(Cast(size=200), source) == ["".join(lines[at : at + 4]) for at in range(0, 20, 4)]
