@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -61,8 +62,12 @@ def has_outline(language: str | None) -> bool:
     return language in DEFINITION_NODES
 
 
-def outline(root: Node, nodes: DefinitionNodes) -> list[Definition]:
-    """Return the definitions in document order, each after the one that encloses it."""
+@functools.lru_cache(maxsize=2)
+def outline(root: Node, nodes: DefinitionNodes) -> Sequence[Definition]:
+    """Return the definitions in document order, each after the one that encloses it.
+
+    Those of the last tree are cached: a run has several chunkers and sizes that cut by definitions or name them.
+    """
     found: list[Definition] = []
     pending: list[Iterator[_Found]] = [_children(root, nodes)]
     owners: list[int | None] = [None]
@@ -80,7 +85,7 @@ def outline(root: Node, nodes: DefinitionNodes) -> list[Definition]:
         else:
             pending.append(item)
             owners.append(owners[-1])
-    return found
+    return tuple(found)
 
 
 def _children(
@@ -134,22 +139,27 @@ def comments_taken_in(node: Node, comments: Container[str]) -> list[Node]:
     A body delimited only by indentation, as in Scala, extends to the next word, over the comments before that.
     """
     taken_in: list[Node] = []
-    inner = node
-    while inner.children and (inner.end_point.row > node.start_point.row):
-        parts = inner.children
-        count = len(parts)
-        while count and _is_below(parts[count - 1], node, comments):
-            count -= 1
-        taken_in[:0] = parts[count:]
-        if not count:
-            break
-        inner = parts[count - 1]
+    row, column = node.start_point
+    inner: Node | None = node
+    while inner is not None and inner.end_point.row > row:
+        inner, below = _last_code(inner, comments, row=row, column=column)
+        taken_in[:0] = below
     return taken_in
 
 
-def _is_below(part: Node, node: Node, comments: Container[str]) -> bool:
-    at = part.start_point
-    return part.type in comments and at.row > node.start_point.row and at.column <= node.start_point.column
+def _last_code(node: Node, comments: Container[str], *, row: int, column: int) -> tuple[Node | None, list[Node]]:
+    """Return a node's last child but for comments below this place and no deeper, and these comments."""
+    count = node.child_count
+    last = node.child(count - 1) if count else None
+    if last is None or last.type not in comments:  # nearly always: the children are not listed
+        return last, []
+    parts = node.children
+    while count and parts[count - 1].type in comments:
+        at = parts[count - 1].start_point
+        if at.row <= row or at.column > column:
+            break
+        count -= 1
+    return parts[count - 1] if count else None, parts[count:]
 
 
 def definition_in(node: Node, nodes: DefinitionNodes) -> Node | None:
