@@ -6,10 +6,11 @@ import ast
 import functools
 import hashlib
 import importlib.util
+import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from chunkers.targets import file_digest, file_of
@@ -18,7 +19,7 @@ _MADE = {"__dict__", "__weakref__", "__module__", "__firstlineno__", "__dataclas
 _MADE |= {"__annotations__", "__annotate_func__", "__annotations_cache__", "__static_attributes__", "_abc_impl"}
 """Attributes of a class that Python derives from the others, or whose text differs between processes."""
 
-
+_PLAIN = (str, bytes, int, float, type(None))
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Fields that contain statements, directly or nested."""
 _OURS = frozenset({"chunkers", "indexing", "ground_truth", "evaluation"})
@@ -32,15 +33,41 @@ def code_hash(cls: type) -> str:
     """
     if file_of(cls.__module__):
         return file_digest(cls.__module__)
+    files = _own_files(cls.__module__)
+    alone = "<locals>" not in cls.__qualname__ and cls.__module__ in files
+    return _hash(files, () if alone else _reached(cls, home=cls.__module__, seen={}))
+
+
+def function_hash(function: Callable[..., object]) -> str:
+    """Return a hash of what determines a function's results: its code, and what it closes over or is bound to.
+
+    The code is hashed as that of a class is. A partial, a method or a callable object is hashed with what it holds.
+    """
+    home = _home_of(function)
+    reached = _reached(function, home=home, seen={})
+    return _hash(_own_files(home), (file_digest(home), *reached) if file_of(home) else reached)
+
+
+def _home_of(function: Any) -> str:  # noqa: ANN401 - anything that can be called
+    """Return the module with the function's code; that of a callable object is in its class."""
+    while isinstance(function, (functools.partial, MethodType)):
+        function = function.func if isinstance(function, functools.partial) else function.__func__
+    return str(getattr(function, "__module__", None))
+
+
+def _own_files(module: str) -> dict[str, Path]:
+    """Return the files of a module and of what it imports; none if it was written in a session."""
+    # A session's __main__ may have the spec of the program that started it, which does not contain its code.
+    has_file = getattr(sys.modules.get(module), "__file__", None) is not None
+    return module_files(module) if has_file else {}
+
+
+def _hash(files: Mapping[str, Path], parts: Iterable[str]) -> str:
     digest = hashlib.sha256()
-    # A session's __main__ may have the spec of the program that started it, which does not contain its classes.
-    has_file = getattr(sys.modules.get(cls.__module__), "__file__", None) is not None
-    files = module_files(cls.__module__) if has_file else {}
     for name, path in files.items():
         digest.update(name.encode() + b"\0" + path.read_bytes())
-    if "<locals>" in cls.__qualname__ or cls.__module__ not in files:
-        for part in _reached(cls, home=cls.__module__, seen=set()):
-            digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
+    for part in parts:
+        digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -106,15 +133,19 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
             left += getattr(node, field, ())
 
 
-def _reached(value: Any, *, home: str, seen: set[int]) -> Iterator[str]:  # noqa: ANN401 - any object of a namespace
+def _reached(value: Any, *, home: str, seen: dict[int, int]) -> Iterator[str]:  # noqa: ANN401 - any object of a namespace
     """Yield what the value consists of, without line numbers, and what it refers to in its own module.
 
     An object whose repr contains its address hashes differently in every process: a miss too often rather than a wrong
     hit.
     """
-    if id(value) in seen:
+    if isinstance(value, _PLAIN):  # whether equal ones are the same object may differ between processes
+        yield _text(value)
         return
-    seen.add(id(value))
+    if id(value) in seen:
+        yield f"as {seen[id(value)]}"
+        return
+    seen[id(value)] = len(seen)
     reach = functools.partial(_reached, home=home, seen=seen)
     if isinstance(value, ModuleType):
         yield value.__name__
@@ -136,6 +167,15 @@ def _reached(value: Any, *, home: str, seen: set[int]) -> Iterator[str]:  # noqa
         yield from reach(value.__func__)
     elif isinstance(value, property):
         yield from reach(value.fget)
+    elif isinstance(value, functools.partial):
+        for part in (value.func, *value.args, *itertools.chain.from_iterable(sorted(value.keywords.items()))):
+            yield from reach(part)
+    elif isinstance(value, MethodType):
+        yield from reach(value.__func__)
+        yield from reach(value.__self__)
+    elif type(value).__module__ == home and hasattr(value, "__dict__"):
+        for part in (type(value), *itertools.chain.from_iterable(sorted(vars(value).items()))):
+            yield from reach(part)
     else:
         yield _text(value)
 

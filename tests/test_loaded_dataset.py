@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +241,67 @@ def test_a_key_changes_with_the_data_that_decides_its_stage(
     before = keys(session_of(word_dataset(), tmp_path))
     after = keys(session_of(replace(word_dataset(), **part), tmp_path))
     assert {name for name in before if before[name] != after[name]} == changed
+
+
+def _holding(word: str) -> Callable[[Query, str], bool]:
+    return lambda _query, text: word in text
+
+
+def _holds(word: str, _query: Query, text: str, *, whole: bool = False) -> bool:
+    return text == word if whole else word in text
+
+
+@dataclass
+class _Holds:
+    word: str
+
+    def __call__(self, _query: Query, text: str) -> bool:
+        """Look for the word."""
+        return self.word in text
+
+    def also(self, _query: Query, text: str) -> bool:
+        """Look for it whole."""
+        return self.word == text
+
+
+@pytest.mark.parametrize(
+    "relevances",
+    [
+        (_holding("apple"), _holding("pear")),
+        (partial(_holds, "apple"), partial(_holds, "pear"), partial(_holds, "apple", whole=True)),
+        (_Holds("apple"), _Holds("pear"), _Holds("apple").also),
+        ("apple".__contains__, "pear".__contains__),
+    ],
+)
+def test_a_function_of_relevance_is_known_by_what_it_holds(tmp_path: Path, relevances: Sequence[Any]) -> None:
+    """Two functions of one line of code judge differently if they close over, or are bound to, different values."""
+    made = [keys(session_of(replace(word_dataset(), relevance=each), tmp_path)) for each in relevances]
+    assert len({each["score"] for each in made}) == len({each["levels"] for each in made}) == len(relevances)
+    again = keys(session_of(replace(word_dataset(), relevance=relevances[0]), tmp_path))
+    assert again == made[0]
+
+
+def test_a_function_of_relevance_from_a_notebook_is_known_by_its_code(tmp_path: Path) -> None:
+    """Its source is in no file; a cell that is run again with the same code judges the same."""
+
+    def cell(word: str) -> Any:
+        names: dict[str, Any] = {"__name__": "__main__"}
+        exec(compile(f"def relevance(query, text): return {word!r} in text", "<cell>", "exec"), names)  # noqa: S102 - a notebook's cell
+        return names["relevance"]
+
+    one, other, again = (
+        keys(session_of(replace(word_dataset(), relevance=cell(word)), tmp_path)) for word in ("apple", "pear", "apple")
+    )
+    assert one == again
+    assert one["score"] != other["score"]
+
+
+def test_what_was_scored_on_insistence_is_not_scored_without_it(tmp_path: Path) -> None:
+    """Relevance of several kinds is an error for the one who does not insist, whoever insisted before."""
+    mixed = replace(word_dataset(), annotations=word_dataset().annotations[:1], relevance=lambda _query, _text: True)
+    scores = [keys(session_of(mixed, tmp_path, insist=insist)) for insist in (True, False)]
+    assert scores[0]["score"] != scores[1]["score"]
+    assert keys(session_of(word_dataset(), tmp_path, insist=True)) == keys(session_of(word_dataset(), tmp_path))
 
 
 def test_a_session_keeps_the_tables_that_were_used_last(tmp_path: Path) -> None:

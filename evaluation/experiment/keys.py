@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from chunkers.languages import GRAMMAR_PACK
+from chunkers.plugin_code import function_hash
 from chunkers.types import Chunker, SizeUnit
 from evaluation.config import ExperimentConfig
 from evaluation.experiment.code import code_of, plugin_inputs
@@ -106,7 +105,7 @@ def levels_key(
         "hidden": dataset.hidden,
         "measures": _codes(measures),
         "rule": config.rule,
-        "relevance": _relevance_of(dataset),
+        "relevance": _relevance_of(config, dataset),
         "depth": config.depth,
         "code": code_of("evaluation.experiment.levels"),
     }
@@ -122,7 +121,7 @@ def score_key(
         "annotations": dataset.annotations,
         "measures": _codes(measures),
         "rule": config.rule,
-        "relevance": _relevance_of(dataset),
+        "relevance": _relevance_of(config, dataset),
         "budgets": config.budgets,
         "embedder": vectors_identity(encoder),
         "code": code_of("evaluation.experiment.scoring"),
@@ -138,11 +137,13 @@ def _codes(measures: Sequence[Measure]) -> dict[str, str]:
     }
 
 
-def _relevance_of(dataset: LoadedDataset) -> dict[str, object]:
-    """Return what determines relevance apart from the annotations: expected answers, and the dataset's own function."""
+def _relevance_of(config: ExperimentConfig, dataset: LoadedDataset) -> dict[str, object]:
+    """Return what determines relevance apart from the annotations: expected answers, and the dataset's own function.
+
+    A function beside annotations is an error unless the user insists.
+    """
     own = dataset.dataset.relevance
-    source = inspect.getsourcefile(own) if own is not None else None
     return {
         "expected": [query.expected for query in dataset.dataset.queries if query.expected is not None],
-        "own": Path(source).read_text("utf-8") if source else None,
+        "own": None if own is None else [function_hash(own), config.insist],
     }
