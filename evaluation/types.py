@@ -115,9 +115,8 @@ class Case:
     """The alternatives, if any one of several answers suffices; then all other fields are of their union.
 
     Each measure scores the ranking against every answer as if it were the only one, and the best score counts:
-    showing
-    one answer whole is a perfect score, and showing half of each is one half. Measures without a direction, such as
-    the number of relevant chunks, use the union.
+    showing one answer whole is a perfect score, and showing half of each is one half. Measures without a direction,
+    such as the number of relevant chunks, use the union.
     """
 
 
@@ -151,6 +150,16 @@ class CellKey(NamedTuple):
     def is_read(self) -> bool:
         """Whether a reader determines what is read."""
         return _READ in self.chunker
+
+    @property
+    def reader(self) -> str:
+        """The reader's spec; empty if the chunks themselves are read."""
+        return self.chunker.rpartition(_READ)[2] if self.is_read else ""
+
+    @property
+    def searched(self) -> CellKey:
+        """The key of the ranking that is read."""
+        return self._replace(chunker=self.chunker.rpartition(_READ)[0]) if self.is_read else self
 
     @property
     def is_span_run(self) -> bool:

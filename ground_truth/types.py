@@ -51,8 +51,7 @@ class Annotation:
     """The answer that this place is part of.
 
     Places of one query with the same name form one answer: all of them are needed. Different names are equally good
-    answers: finding any one of them is finding everything. A query whose places all have the empty name, as most
-    do,
+    answers: finding any one of them is finding everything. A query whose places all have the empty name, as most do,
     has one answer. Names mean nothing beyond their query.
     """
 

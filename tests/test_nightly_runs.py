@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,10 +14,13 @@ from chunkers.errors import UsageError
 from evaluation.config import load_config, make_config
 from evaluation.experiment.executors import Serial
 from evaluation.experiment.progress import Progress
+from evaluation.history.comparison import Night
 from evaluation.history.folder import History
 from evaluation.history.night import run_night
 from evaluation.history.night_results import Workplace
 from evaluation.history.pins import commits_between, pin
+from evaluation.history.trend import by_setting, trends
+from evaluation.types import NO_STAGE
 from ground_truth.registry import DATASETS
 from scripts.check.nightly import trouble, week
 from scripts.check.nightly_lab import CHUNKER, Lab
@@ -82,6 +87,100 @@ def test_a_folder_as_it_is(tmp_path: Path) -> None:
     run_night(config, history, place, now=NOON)
     run_night(config, history, place, now=NOON)
     assert history.numbers() == [1, 3, 4, 5]
+
+
+def _ranked(*lines: int) -> str:
+    """Return a span run that shows these lines for every question."""
+    rows = [
+        {"query_id": f"q{query}", "rank": rank, "file": "box.py", "start_line": line, "end_line": line}
+        for query in range(8)
+        for rank, line in enumerate(lines, start=1)
+    ]
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def nights(tmp_path: Path) -> Callable[..., Night]:
+    """Return a night on eight questions about one file; what it is given is added to its experiment."""
+    root = tmp_path / "code"
+    root.mkdir()
+    (root / "box.py").write_text("".join(f"def part_{n}():\n    return {n}\n\n\n" for n in range(8)))
+    gold = [
+        {"query_id": f"q{n}", "query": f"part {n}", "file": "box.py", "start_line": 4 * n + 1, "end_line": 4 * n + 2}
+        for n in range(8)
+    ]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in gold))
+    place = Workplace(tmp_path / "cache", Serial(), Progress())
+
+    def night(**more: object) -> Night:
+        config = make_config(
+            {"datasets": f"annotations:path={tmp_path / 'gold.jsonl'},root={root}", "chunkers": "fixed-lines:lines=4"}
+            | {"retrievers": "bm25", "embedders": "hashing", "measures": ["recall@100tok"], "headline": "recall@100tok"}
+            | {"flips": 1000, "nightly": {}, **more}
+        )
+        return run_night(config, History(tmp_path / "history"), place, now=NOON)
+
+    return night
+
+
+def test_a_span_run_that_changed_is_scored_again(tmp_path: Path, nights: Callable[..., Night]) -> None:
+    """It is part of a night beside the chunkers, and compared with its own past."""
+    file = tmp_path / "run.jsonl"
+    file.write_text(_ranked(1, 2, 5, 6, 9, 10, 13, 14, 17, 18, 21, 22, 25, 26, 29, 30))
+    assert nights(spans=[f"mine={file}"]).failed == []
+    assert {each.verdict for each in nights(spans=[f"mine={file}"]).findings} == {"no change"}
+    file.write_text(_ranked(3))
+    moved = {each.key.chunker: each for each in nights(spans=[f"mine={file}"]).findings}
+    assert [moved[name].verdict for name in ("fixed-lines:lines=4", "mine")] == ["no change", "regression"]
+    assert moved["mine"].now == 0
+    page = (tmp_path / "history" / "trend.html").read_text("utf-8")
+    assert "gold.jsonl" in page
+    assert NO_STAGE not in next(iter(by_setting(trends(History(tmp_path / "history"), ["recall@100tok"]).series[-1:])))
+    file.unlink()
+    with pytest.raises(UsageError, match=r"run\.jsonl cannot be read"):
+        nights(spans=[f"mine={file}"])
+
+
+def test_a_tool_is_asked_every_night(tmp_path: Path, nights: Callable[..., Night]) -> None:
+    """It may answer differently though nothing that is known of it has changed."""
+    tool = tmp_path / "tool.py"
+    text = "import sys\nfor _ in sys.stdin:\n    print('[[\"box.py\", LINE, LINE]]', flush=True)\n"
+    shown = []
+    for line in (1, 3):
+        tool.write_text(text.replace("LINE", str(line)))
+        night = nights(tools=[f"mine={sys.executable} {tool}"])
+        (mine,) = (cell for cell in History(tmp_path / "history").results(night.record).cells if cell.key.is_span_run)
+        shown.append(float(mine.scores["recall@100tok"].sum()))
+    assert shown[0] > 0 == shown[1]
+    assert [each.key.chunker for each in night.findings] == ["fixed-lines:lines=4", "mine"]
+
+
+def test_a_reader_that_changed_reads_again(tmp_path: Path, nights: Callable[..., Night]) -> None:
+    """Its code is named as what changed; the ranking that it reads is the chunker's."""
+    file = tmp_path / "reader.py"
+    text = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+@dataclass(frozen=True, kw_only=True)
+class Mine:
+    version: ClassVar[str] = "1"
+
+    def read(self, hits, corpus):
+        return list(hits)[:MOST]
+"""
+    for most in (8, 0):
+        file.write_text(text.replace("MOST", str(most)))
+        night = nights(readers=["chunk", f"{file}:Mine"])
+    moved = {each.key.chunker: each.verdict for each in night.findings}
+    assert moved == {"fixed-lines:lines=4": "no change", f"fixed-lines:lines=4 + {file}:Mine": "regression"}
+    assert [each.kind for each in night.differences] == ["reader code"]
+
+
+def test_a_night_does_not_match_sizes(nights: Callable[..., Night]) -> None:
+    """Limits that follow the code would make every night's chunkers others: they are named instead."""
+    with pytest.raises(UsageError, match="match_size would choose other limits"):
+        nights(match_size="nws=20")
 
 
 def test_a_ref_is_fixed_to_its_commit(tmp_path: Path) -> None:

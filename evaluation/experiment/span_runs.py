@@ -11,9 +11,10 @@ from chunkers.errors import UsageError
 from chunkers.plugins import nearest
 from chunkers.types import SizeUnit
 from chunkers.writable import is_writable
+from evaluation.atomic import checksum
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
-from evaluation.spans.reading import NumberedRow, RowProblems, read_rows
+from evaluation.spans.reading import NumberedRow, RowProblems, read_rows, unreadable
 from evaluation.spans.rows import SpanRow
 from ground_truth.types import Query
 
@@ -36,6 +37,13 @@ class NamedFile(NamedTuple):
         if not _NAME.match(name) or not path or not is_writable(name):
             raise UsageError(f"{text!r} is not NAME=FILE: write --spans mine=run.jsonl")
         return cls(name, Path(path))
+
+    def digest(self) -> str:
+        """Return a hash of the file's content."""
+        try:
+            return checksum(self.path)
+        except OSError as error:
+            raise unreadable(self.path, error) from None
 
 
 def read_span_runs(file: NamedFile, loaded: LoadedDataset, *, units: Iterable[SizeUnit] = ()) -> list[SpanRun]:

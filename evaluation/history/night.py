@@ -7,6 +7,7 @@ import json
 from datetime import datetime
 from pathlib import Path
 
+from chunkers.errors import UsageError
 from evaluation.atomic import replace_text
 from evaluation.config import ExperimentConfig, NightlyConfig
 from evaluation.experiment.environment import environment
@@ -26,6 +27,11 @@ from evaluation.history.trend_page import write_trend_page
 
 def run_night(config: ExperimentConfig, history: History, workplace: Workplace, *, now: datetime) -> Night:
     """Run, compare and store; the findings are in the run's folder, in the history's summary and returned."""
+    if config.match_size is not None:
+        raise UsageError(
+            "match_size would choose other limits whenever the code changes, and a night compares chunkers with their "
+            "own past: name them with limits, such as those that chunkbench compare prints, and leave match_size out"
+        )
     session = Session.resolve(config, workplace.cache)
     config = session.config
     nightly = config.nightly or NightlyConfig()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from evaluation.experiment.executors import Executor, Serial
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.run import run_experiment
 from evaluation.experiment.session import Session
+from evaluation.experiment.span_runs import NamedFile
 from evaluation.experiment.spread_work import spread_work
 from evaluation.history.folder import DamagedRunError, History
 from evaluation.history.pins import Pin, renamed
@@ -25,8 +26,10 @@ from evaluation.report.build import write_report
 from evaluation.results.document import environment_json
 from evaluation.results.folder import read_results, write_results
 from evaluation.results.types import Results
+from evaluation.types import CellKey
 from ground_truth.registry import DATASETS
 from indexing.identity import vectors_identity
+from indexing.readers.registry import READERS
 
 _OF_THE_NIGHT = ("night.json", "night.md", "run.json")
 
@@ -50,7 +53,10 @@ class Produced(NamedTuple):
 
 
 def night_key(config: ExperimentConfig, session: Session, pins: Sequence[Pin]) -> str:
-    """Return a hash of everything that determines the results; a dataset pinned to a commit is not loaded for it."""
+    """Return a hash of everything that determines the results, apart from what a tool answers.
+
+    A dataset pinned to a commit is not loaded for it.
+    """
     inputs = {
         "config": config.model_dump(mode="json", exclude={"nightly"}),
         "datasets": [
@@ -66,6 +72,8 @@ def night_key(config: ExperimentConfig, session: Session, pins: Sequence[Pin]) -
         "code": code_of("evaluation.experiment.run"),
         "environment": environment_json(environment()),
         "measures": [plugin_inputs(each) for each in session.measures],
+        "readers": [plugin_inputs(READERS.create(each)) for each in config.readers],
+        "spans": [NamedFile.parse(each).digest() for each in config.spans],
     }
     return hashlib.sha256(json.dumps(inputs, sort_keys=True, default=str).encode()).hexdigest()
 
@@ -80,7 +88,8 @@ def produce(
     same: RunRecord | None,
 ) -> Produced:
     """Leave results and report in the draft; ``same`` is an earlier run with tonight's key."""
-    if same is not None and all(cell.status == "ok" for cell in same.cells):
+    # What a tool answers tonight is known only when it has been asked.
+    if same is not None and not session.config.tools and all(cell.status == "ok" for cell in same.cells):
         try:
             return _take_over(same, history, draft)
         except DamagedRunError:
@@ -103,15 +112,22 @@ def _make(session: Session, pins: Sequence[Pin], workplace: Workplace, draft: Pa
     written = {each.spec: each.written for each in pins}
     cells = []
     for cell in made.cells:
-        keys = session.stage_keys(cell.key)
-        inputs = {name: key.inputs for name, key in keys.items()}
-        cells.append(CellOrigin(cell.key._replace(dataset=written[cell.key.dataset]), cell.status, cell.reason, inputs))
+        key = cell.key._replace(dataset=written[cell.key.dataset])
+        cells.append(CellOrigin(key, cell.status, cell.reason, _stages(session, cell.key)))
     results = renamed(made, written)
     write_results(results, draft)
     with spread_work(session.store, Serial()):
         write_report(results, draft)
     sources = {each.written: _source(session, each) for each in pins}
     return Produced(results, sources, tuple(cells), reused=False)
+
+
+def _stages(session: Session, key: CellKey) -> dict[str, Mapping[str, Any]]:
+    """Return stage → its inputs; a ranking that another tool made has none."""
+    if key.is_span_run:
+        return {}
+    found: dict[str, Mapping[str, Any]] = {name: each.inputs for name, each in session.stage_keys(key.searched).items()}
+    return found | ({"read": {"reader": plugin_inputs(READERS.create(key.reader))}} if key.is_read else {})
 
 
 def _source(session: Session, pinned: Pin) -> dict[str, Any]:

@@ -24,6 +24,8 @@ _KINDS = (
     ("retrieve.depth", "depth", True),
     ("retrieve.budgets", "budgets", False),
     ("retrieve.versions.", "library", False),
+    ("read.reader.code", "reader code", False),
+    ("read.reader.", "reader", True),
     ("score.rule", "relevance rule", True),
     ("score.code", "scoring code", False),
     ("score.measures.", "measure code", False),
@@ -108,8 +110,9 @@ def differences(now: CellOrigin, before: CellOrigin) -> list[Difference]:
 
 
 def _name(kind: str, rest: str, key: CellKey) -> str:
-    owner = {"chunker": key.chunker, "chunker code": key.chunker, "model": key.embedder}
+    owner = {"chunker": key.searched.chunker, "chunker code": key.searched.chunker, "model": key.embedder}
     owner |= {"retriever": key.retriever, "retriever code": key.retriever}
+    owner |= {"reader": key.reader, "reader code": key.reader}
     return " ".join(filter(None, [owner.get(kind, ""), rest]))
 
 

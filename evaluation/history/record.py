@@ -36,7 +36,7 @@ class RunRecord:
     number: int
     time: str
     key: str
-    """A hash of everything that determines the results: two runs with the same key have the same results."""
+    """A hash of everything that determines the results: two runs with the same key and no tool have the same ones."""
     config: ExperimentConfig
     environment: Environment
     sources: Mapping[str, Mapping[str, Any]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -57,8 +58,9 @@ class Series:
 
     @property
     def setting(self) -> str:
-        """Dataset, embedder and retriever in one line, without an unused embedder."""
-        return " · ".join((self.key.dataset, *([self.key.embedder] if self.uses_vectors else []), self.key.retriever))
+        """Dataset, embedder and retriever in one line, without those that are not used."""
+        used = (self.uses_vectors, not self.key.is_span_run)
+        return " · ".join((self.key.dataset, *itertools.compress((self.key.embedder, self.key.retriever), used)))
 
     @property
     def reach(self) -> tuple[float, float]:
