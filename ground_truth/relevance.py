@@ -8,18 +8,20 @@ strategy depends on chunk size and cannot compare chunkers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from chunkers.errors import UsageError
 from chunkers.splitting import chunk_file
 from chunkers.types import Chunk, Chunker, SourceFile
+from ground_truth.hidden import HiddenText, visible_text
+from ground_truth.hidden_lines import HiddenLines
 from ground_truth.line_axis import ChunkLines
 from ground_truth.lines import FileLines
 from ground_truth.overlap import Judgements, Strategy, make_qrels
 from ground_truth.rules import Rule
-from ground_truth.spans import FileKey
+from ground_truth.spans import FileKey, visible_lines
 from ground_truth.token_f1 import shared_f1, tokens
 from ground_truth.types import Dataset, Query
 
@@ -74,8 +76,12 @@ Cut = Callable[[Chunker, SourceFile], list[Chunk]]
 
 
 def judge_chunker(rule: Rule, dataset: Dataset, chunker: Chunker, *, cut: Cut = chunk_file) -> Judgements:
-    """Return the qrels of the dataset for this chunker; where lines decide, only annotated files are cut."""
+    """Return the qrels of the dataset for this chunker; where lines decide, only annotated files are cut.
+
+    As in an experiment, hidden lines count as blank, and texts are those that an index shows.
+    """
     repositories = {repository.name: repository for repository in dataset.repositories}
+    hidden = HiddenText(dataset.hidden)
 
     def lines() -> ChunkLines:
         files: dict[FileKey, FileLines] = {}
@@ -83,7 +89,7 @@ def judge_chunker(rule: Rule, dataset: Dataset, chunker: Chunker, *, cut: Cut = 
         for repo, path in sorted({(note.repo, note.path) for note in dataset.annotations if note.grade > 0}):
             source = repositories[repo].read(path)
             if source is not None:
-                files[FileKey(repo, path)] = FileLines.of(source.data)
+                files[FileKey(repo, path)] = visible_lines(hidden, source)
                 chunks += cut(chunker, source)
         return ChunkLines.of(files, chunks)
 
@@ -94,13 +100,23 @@ def judge_chunker(rule: Rule, dataset: Dataset, chunker: Chunker, *, cut: Cut = 
         for name in wanted:
             if name not in kept:
                 kept[name] = [
-                    Text(chunk.id, chunk.text)
+                    text
                     for source in repositories[name].files()
-                    for chunk in cut(chunker, source)
+                    for text in _shown(cut(chunker, source), source, hidden)
                 ]
         return [text for name in wanted for text in kept[name]]
 
     return judge(rule, dataset, lines, texts=texts, mixed=True)
+
+
+def _shown(chunks: Iterable[Chunk], source: SourceFile, hidden: HiddenText) -> Iterator[Text]:
+    """Yield what an index shows of a file's chunks."""
+    ranges = hidden.ranges(source.repo, source.path)
+    lines = HiddenLines(source.data, ranges)
+    for chunk in chunks:
+        text = visible_text(source.data, ranges, chunk.span.start_byte, chunk.span.end_byte)
+        shown = replace(chunk, text=text.decode("utf-8", "surrogateescape"), header=lines.without(chunk.header))
+        yield Text(chunk.id, shown.indexed_text)
 
 
 def _by_pack(

@@ -23,7 +23,7 @@ def corpus_lines(dataset: Dataset) -> dict[FileKey, FileLines]:
     """Return the lines of every file, reading one file at a time; a fully hidden line counts as blank."""
     hidden = HiddenText(dataset.hidden)
     return {
-        FileKey(repository.name, source.path): _visible_lines(hidden, source)
+        FileKey(repository.name, source.path): visible_lines(hidden, source)
         for repository in dataset.repositories
         for source in repository.files()
     }
@@ -40,11 +40,12 @@ def annotated_lines(dataset: Dataset, *, hidden: HiddenText | None = None) -> di
     for repo, path in sorted({(note.repo, note.path) for note in dataset.annotations}):
         source = repositories[repo].read(path) if repo in repositories else None
         if source is not None:
-            found[FileKey(repo, path)] = _visible_lines(hidden, source)
+            found[FileKey(repo, path)] = visible_lines(hidden, source)
     return found
 
 
-def _visible_lines(hidden: HiddenText, source: SourceFile) -> FileLines:
+def visible_lines(hidden: HiddenText, source: SourceFile) -> FileLines:
+    """Return the lines of a file; a fully hidden line counts as blank."""
     return FileLines.of(blanked(source.data, hidden.ranges(source.repo, source.path)))
 
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_corpora import module, session_of, word_dataset
 
 from chunkers.errors import UsageError
 from chunkers.splitting import line_span
 from chunkers.types import Chunk
+from evaluation.experiment import stages
+from evaluation.experiment.qrels import qrels_of
 from ground_truth.line_axis import ChunkLines
 from ground_truth.lines import FileLines
 from ground_truth.overlap import Judgements
 from ground_truth.projection import Projection
-from ground_truth.relevance import Text, judge
+from ground_truth.relevance import Text, judge, judge_chunker
 from ground_truth.rules import parse_rule
 from ground_truth.spans import FileKey
 from ground_truth.token_f1 import shared_f1, tokens
-from ground_truth.types import Annotation, Dataset, Query
+from ground_truth.types import Annotation, Dataset, HiddenSpan, Query
 
 PARIS = "Paris is the capital of France."
 QUERIES = [Query("a", "?", "r", expected=PARIS), Query("b", "?", "r")]
@@ -133,3 +137,22 @@ def test_tables_of_different_files_are_a_bug() -> None:
     """Lines of other files would be compared: refused."""
     with pytest.raises(ValueError, match="different files"):
         Projection(table(DATA, []), ChunkLines.of({}, []))
+
+
+@pytest.mark.parametrize("rule", ["any", "min_cover", "graded(purity)", "chunk_fraction(0.5)", "token_f1(0.9)"])
+def test_the_qrels_of_a_chunker_are_those_of_an_experiment(tmp_path: Path, rule: str) -> None:
+    """Hidden text makes no chunk relevant, and expected answers are compared with what an index shows."""
+    text = module("apple")
+    documented = "def make_apple(size):\n"
+    hidden = [HiddenSpan("one", "apple.py", text.index(documented), text.index(documented) + len(documented))]
+    queries = [replace(query, expected="apple.py def make_apple size") for query in word_dataset().queries]
+    whole = replace(word_dataset(hidden=hidden), queries=tuple(queries))
+    spec = "fixed-lines:lines=1,header=path"
+    session = session_of(whole, tmp_path, chunkers=(spec,))
+    experiment = qrels_of(parse_rule(rule), session.dataset("words"), stages.chunk(session, "words", spec))
+    alone = judge_chunker(parse_rule(rule), whole, session.chunker(spec))
+    assert alone.qrels == experiment.qrels
+    assert (
+        alone.qrels["one-apple"]
+        != judge_chunker(parse_rule(rule), replace(whole, hidden=()), session.chunker(spec)).qrels["one-apple"]
+    )
