@@ -147,6 +147,41 @@ def test_a_text_is_cut_at_the_window_that_is_given(folder: Path, library: Any, w
     assert cut == pytest.approx(unit(head), abs=1e-5)
 
 
+def test_a_window_is_that_of_its_own_encoder(tmp_path: Path) -> None:
+    """Two encoders share a loaded model: one that names no window reads as far as the model does by itself."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from transformers import T5Config, T5EncoderModel
+
+    raw, place = tmp_path / "raw", tmp_path / "endless"
+    raw.mkdir()
+    shutil.copy(packaged_model() / "tokenizer.json", raw)
+    (raw / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[PAD]"}')
+    shape = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2}
+    T5EncoderModel(T5Config(vocab_size=30522, **shape)).save_pretrained(raw)
+    SentenceTransformer(modules=[Transformer(str(raw)), Pooling(16)], device="cpu").save(str(place))
+    whole = SentenceTransformerEncoder(model=str(place))
+    assert whole.max_tokens is None
+    before = whole.encode(TEXTS, kind="document")
+    cut = SentenceTransformerEncoder(model=str(place), window=8).encode(TEXTS, kind="document")
+    assert not np.allclose(cut, before, atol=1e-4)
+    assert np.array_equal(whole.encode(TEXTS, kind="document"), before)
+
+
+def test_a_model_without_a_window_takes_none(tmp_path: Path) -> None:
+    """Static embeddings read all of a text."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+
+    place = tmp_path / "static"
+    tokenizer = Tokenizer.from_file(str(packaged_model() / "tokenizer.json"))
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu").save(str(place))
+    assert ENCODERS.create(f"st:model={place}").encode(TEXTS, kind="query").shape == (len(TEXTS), 8)
+    with pytest.raises(UsageError, match="leave window= out"):
+        ENCODERS.create(f"st:model={place},window=8").encode(TEXTS, kind="query")
+
+
 def test_a_model_that_brings_its_own_code_needs_leave(tmp_path: Path) -> None:
     """The line says how to give it; where it was given, or another thing is wrong, it says what is wrong alone."""
     (tmp_path / "config.json").write_text('{"model_type": "own", "auto_map": {"AutoConfig": "own.Own"}}')

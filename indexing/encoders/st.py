@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -124,20 +124,32 @@ class SentenceTransformerEncoder:
         return ModelFolder.at(where if where.is_dir() else _snapshot(self.model, self.revision))
 
     def _model(self) -> Any:  # noqa: ANN401 - sentence_transformers is untyped
-        model = _load(self._folder(), self.device, self.trust_remote_code)
-        if (window := self._window()) is not None:
-            model.max_seq_length = window
+        """Return the model, which encoders with other windows share, with this one's window."""
+        model, own = _load(self._folder(), self.device, self.trust_remote_code)
+        window = own if (chosen := self._window()) is None else chosen
+        if model.max_seq_length != window:
+            try:
+                model.max_seq_length = window
+            except AttributeError:
+                raise UsageError(f"{self.model}: the model reads all of a text: leave window= out") from None
         return model
 
 
+class _Loaded(NamedTuple):
+    model: Any
+    window: float | None
+    """Its window as loaded."""
+
+
 @functools.lru_cache(maxsize=4)
-def _load(folder: ModelFolder, device: str, trust: bool) -> Any:  # noqa: ANN401, FBT001 - as above; a private cache key
+def _load(folder: ModelFolder, device: str, trust: bool) -> _Loaded:  # noqa: FBT001 - a private cache key
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
     logging.disable_progress_bar()
     try:
-        return SentenceTransformer(str(folder.path), device=device, trust_remote_code=trust)
+        model = SentenceTransformer(str(folder.path), device=device, trust_remote_code=trust)
+        return _Loaded(model, model.max_seq_length)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         hint = "" if trust or "trust_remote_code" not in str(error) else " Allow it with trust_remote_code=true."
