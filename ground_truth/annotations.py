@@ -210,7 +210,8 @@ def _check_together(rows: Sequence[Row], problems: Problems) -> list[Row]:
         if "" in parts or ".." in parts or "." in parts or "\\" in row.file:
             what = f"file {row.file!r} is not a plain path below the repository"
             problems.add(number, what, "write it as folder/name, with forward slashes and no dots")
-        key = (row.query_id, row.repo, row.commit, row.file, row.start_line, row.end_line)
+        # Two answers may share lines: each needs its own row of them.
+        key = (row.query_id, row.alternative, row.repo, row.commit, row.file, row.start_line, row.end_line)
         other = first.setdefault(row.query_id, Row(number, row))
         for field in ("query", "repo", "commit", "mask", "category"):
             mine, theirs = getattr(row, field), getattr(other.value, field)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from chunkers.errors import UsageError
+from chunkers.parameters import parameters_of
 from ground_truth.availability import availability
 from ground_truth.datasets.beir import Beir
 from ground_truth.datasets.crosscodeeval import CrossCodeEval
@@ -242,3 +243,15 @@ def test_a_document_with_two_texts_is_refused(beir: Path) -> None:
     (beir / "corpus.jsonl").write_text('{"_id": "d1", "text": "one", "text": "two"}\n')
     with pytest.raises(UsageError, match=r"corpus\.jsonl:1: an object .*'text' occurs twice"):
         Beir(path=str(beir)).load()
+
+
+@pytest.mark.parametrize(
+    "name", [each.name for each in DATASETS.listed() if "limit" in {parameter.name for parameter in each.parameters}]
+)
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_is_above_zero(name: str, limit: int) -> None:
+    """None at all, or all but the last, is not what anyone means by it."""
+    needed = [each.name for each in parameters_of(DATASETS.load(name)) if each.default is None]
+    given = ",".join([*(f"{parameter}=x" for parameter in needed), f"limit={limit}"])
+    with pytest.raises(UsageError, match=f"limit must be above 0, not {limit}"):
+        DATASETS.create(f"{name}:{given}")

@@ -72,6 +72,7 @@ def test_upstream_layout_is_read_at_the_pinned_commit_below_its_root(benchmark: 
     for secondary, grades in others.items():
         again = Semble(path=str(benchmark), repos=str(benchmark / "checkouts"), secondary=secondary).load()
         assert [grade for *_, grade in places(again)] == grades
+        assert sum(again.details["targets"].values()) == len(grades)
     assert [query.category for query in dataset.queries] == ["semantic", "symbol"]
     (repository,) = dataset.repositories
     assert [source.path for source in repository.files()] == ["src/core/add.py", "src/util.py", "src/x.pyx"]

@@ -206,6 +206,18 @@ def test_problems_of_annotation_files_are_skipped_and_counted(tmp_path: Path, cl
     }
 
 
+def test_two_answers_may_share_lines(tmp_path: Path, clone: Path) -> None:
+    """A row of one answer is no repetition of a row of another; within an answer it is."""
+    path = Path(rows(tmp_path / "a.jsonl", READ))
+    row = json.loads(path.read_text().split("\n")[0])
+    both = [{**row, "alternative": name} for name in ("a", "b")]
+    path.write_text("".join(json.dumps(each) + "\n" for each in both))
+    assert [note.alternative for note in Annotations(path=str(path), root=str(clone)).load().annotations] == ["a", "b"]
+    path.write_text("".join(json.dumps(each) + "\n" for each in (*both, both[1])))
+    with pytest.raises(UsageError, match=r"a\.jsonl:3: the same query and lines as row 2"):
+        Annotations(path=str(path), root=str(clone)).load()
+
+
 def test_alternatives_and_categories_are_read_from_annotation_files(tmp_path: Path, clone: Path) -> None:
     """Both are optional keys of a row."""
     path = rows(tmp_path / "a.jsonl", READ, alternative="one", category="symbol")

@@ -96,7 +96,7 @@ class Semble:
                 with skips.row():
                     gold = self._gold(row, folders[repo])
                     notes += gold
-                    targets.update("lines" if target.lines else "whole files" for target in row.targets)
+                    targets.update("lines" if target.lines else "whole files" for target, _ in self._answers(row))
                     queries.append(Query(row.id, row.text, repo, category=row.category))
         if not queries:
             raise UsageError(f"{self.path}: none of {len(rows)} questions can be used: {skips}")
@@ -164,15 +164,18 @@ class Semble:
         return dataclasses.replace(whole, paths=paths, skipped=(*whole.skipped, *skipped))
 
     def _gold(self, row: Question, folder: Folder | GitSnapshot) -> list[Annotation]:
-        grades = {"same": 1.0, "lower": 0.5, "none": 0.0}
         notes: dict[tuple[str, int, int], Annotation] = {}
-        for target in row.targets:
-            grade = 1.0 if target.primary else grades[self.secondary]
-            if grade:
-                path = _resolved(row, target.path, folder)
-                first, last = _lines(row, target, path, folder)
-                notes.setdefault((path, first, last), Annotation(row.id, row.repo, path, first, last, grade))
+        for target, grade in self._answers(row):
+            path = _resolved(row, target.path, folder)
+            first, last = _lines(row, target, path, folder)
+            notes.setdefault((path, first, last), Annotation(row.id, row.repo, path, first, last, grade))
         return list(notes.values())
+
+    def _answers(self, row: Question) -> list[tuple[Target, float]]:
+        """Return the targets that count as answers, with their grades."""
+        secondary = {"same": 1.0, "lower": 0.5, "none": 0.0}[self.secondary]
+        graded = [(target, 1.0 if target.primary else secondary) for target in row.targets]
+        return [(target, grade) for target, grade in graded if grade]
 
 
 def read_questions(home: Path) -> Iterator[Question]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.plugins import positive
 from chunkers.sources import Repository
 from ground_truth.clones import open_commit, read_gold
 from ground_truth.generated_code import is_generated
@@ -61,6 +62,10 @@ class SweBench:
     """Whether an instance that cannot be used (no clone, no commit, a patch that does not apply) stops the loading."""
     limit: int | None = None
     """At most this many instances per repository, in file order."""
+
+    def __post_init__(self) -> None:
+        if self.limit is not None:
+            positive(self, "limit")
 
     def load(self) -> Dataset:
         """Return the dataset; each patch's removed and context lines are compared with the file at the base commit."""
