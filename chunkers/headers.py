@@ -15,7 +15,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chunkers.definition_nodes import DEFINITION_NODES, DefinitionNodes
-from chunkers.outline import definition_in, has_outline, signature_of
+from chunkers.outline import has_outline, signature_of
+from chunkers.scope import Scope, enclosing, entered
 from chunkers.syntax import parse
 from chunkers.types import Chunker, Piece, SourceFile
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 Header = Literal["none", "path", "scope"]
 HEADERS: tuple[str, ...] = get_args(Header)
-_MOST = 64
-"""Naming each of 10,000 nested classes would make a header longer than any chunk."""
 _END = attrgetter("end_byte")
 
 
@@ -54,21 +53,12 @@ def add_headers(source: SourceFile, pieces: Sequence[Piece], header: Header) -> 
     return titled
 
 
-class _Scope(NamedTuple):
-    """An enclosing definition, and those around it."""
-
-    definition: Node
-    begin: int
-    """Where the wrapper of the definition begins."""
-    outer: _Scope | None
-
-
 class _Entered(NamedTuple):
     """A node that contains the offset, its children, and the innermost definition around them."""
 
     node: Node
     children: list[Node]
-    scope: _Scope | None
+    scope: Scope | None
 
 
 class _Enclosing:
@@ -89,23 +79,10 @@ class _Enclosing:
             if index == len(children) or children[index].start_byte > start:
                 break
             stack.append(self._enter(children[index], stack[-1].scope))
-        found: list[Node] = []
-        scope = stack[-1].scope
-        while scope is not None and len(found) < _MOST:
-            if scope.begin < start:
-                found.append(scope.definition)
-            scope = scope.outer
-        return found[::-1]
+        return enclosing(stack[-1].scope, start)
 
-    def _enter(self, node: Node, outer: _Scope | None) -> _Entered:
-        # A wrapper (for example, a decorator's) and the definition inside it are one.
-        known = outer is not None and _holds(node, outer.definition)
-        definition = None if known else definition_in(node, self._nodes)
-        return _Entered(node, node.children, _Scope(definition, node.start_byte, outer) if definition else outer)
-
-
-def _holds(node: Node, definition: Node) -> bool:
-    return node.start_byte <= definition.start_byte and definition.end_byte <= node.end_byte
+    def _enter(self, node: Node, outer: Scope | None) -> _Entered:
+        return _Entered(node, node.children, entered(node, outer, self._nodes))
 
 
 @functools.cache

@@ -145,8 +145,8 @@ def walk(
     """Return the source files below a folder, or the one file given.
 
     Skipped, with a reason: what ``.gitignore`` names, hidden and vendored folders, links, binary, minified and
-    too-large files, data files, files whose name shows no language or that are not UTF-8. A path in ``keep`` is skipped
-    only if it is binary or a link. ``languages`` restricts the walk to these.
+    too-large files, data files, files whose name shows no language or is not UTF-8. A path in ``keep`` is skipped only
+    if it is binary, a link, or over `LARGEST_BYTES`. ``languages`` restricts the walk to these.
     """
     if not root.exists():
         raise UsageError(f"{root} does not exist")

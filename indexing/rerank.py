@@ -14,6 +14,7 @@ from chunkers.errors import UsageError
 from chunkers.plugins import positive
 from indexing.bm25 import BM25
 from indexing.dense import Dense
+from indexing.encoders.texts import readable
 from indexing.hybrid import Hybrid
 from indexing.model_folder import ModelFolder, content_hash
 from indexing.ties import best
@@ -80,7 +81,7 @@ class Rerank:
         """Return the cost of reranking: pairs, their tokens, the window, and the share of pairs beyond it."""
         found = self._first().search(space, queries, depth=max(depth, self.pool))
         pairs = [
-            (_readable(query), _readable(space.texts[hit.position]))
+            (readable(query), readable(space.texts[hit.position]))
             for query, hits in zip(queries.texts, found, strict=True)
             for hit in hits[: self.pool]
         ]
@@ -96,7 +97,7 @@ class Rerank:
 
     def _scores(self, query: str, texts: Sequence[str]) -> np.ndarray:
         model = self._model()
-        pairs = [(_readable(query), _readable(text)) for text in texts]
+        pairs = [(readable(query), readable(text)) for text in texts]
         if not pairs:
             return np.zeros(0)
         model.max_length = self._window(model)
@@ -125,10 +126,6 @@ class Rerank:
 
     def _model(self) -> Any:  # noqa: ANN401 - sentence_transformers is untyped
         return _load(self._folder())
-
-
-def _readable(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 @functools.lru_cache(maxsize=4)

@@ -54,6 +54,14 @@ def test_the_pool_is_ordered_by_the_model(folder: Path) -> None:
     assert 0 < seen["rerank_cut_off"] < 1
 
 
+def test_what_is_no_text_is_read_as_other_models_read_it(folder: Path) -> None:
+    """Bytes that are not UTF-8, and halves of characters in a query."""
+    retriever = RETRIEVERS.create(f"rerank:model={folder}")
+    space = SearchSpace(["read \udcff", "read \ufffd", "write"])
+    (found,) = retriever.search(space, QueryBatch(["read \ud800"]), depth=3)
+    assert [hit.position for hit in found] == [0, 1]
+
+
 @pytest.mark.parametrize("first", ["bm25", "dense", "hybrid"])
 def test_it_keeps_the_contract_of_retrievers(folder: Path, first: str) -> None:
     """Whatever finds the hits, the contract of retrievers holds."""

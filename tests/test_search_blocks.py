@@ -17,10 +17,11 @@ from test_search_joined import LINES, costing, joined, parts_of, uneven
 from chunkers.sizes import ruler
 from evaluation.experiment import search_cost, stages
 from evaluation.experiment.blocks import Division
+from evaluation.experiment.header_cost import header_tokens
 from evaluation.experiment.part_search import Search, add_cost, search_part
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.run import make_scores
-from evaluation.experiment.search_cost import header_tokens, time_alone, timed_queries
+from evaluation.experiment.search_cost import time_alone, timed_queries
 from evaluation.experiment.searched_part import PartCost, SearchedPart
 from evaluation.experiment.searching import _remembering, query_embedding_timed
 from evaluation.experiment.session import Session

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from chunkers.sizes import ruler
 from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
 from evaluation.experiment.file_rulers import file_rulers, visible_bytes
 from evaluation.experiment.gold_text import answer_key, gold_text
+from evaluation.experiment.header_cost import header_cost
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
 from evaluation.types import Answer, Case, SearchSpace, TextCase, TextSpan
@@ -42,7 +43,7 @@ class CaseBuilder:
         self._vector_depth = vector_depth
         self._rulers = {unit: file_rulers(chunks, unit, loaded) for unit in sorted(units)}
         self._bytes = visible_bytes(chunks, loaded) if loaded.dataset.hidden else None
-        self._costs: dict[tuple[str, SizeUnit], int] = {}
+        self._header_cost = functools.cache(header_cost)
         self._gold = gold_text(loaded.dataset, chunks.file_index, loaded.gold_lines)
         self._depth, self._scope, self._loaded = depth, loaded.dataset.scope, loaded
         self._spaces: dict[str, SearchSpace] = {}
@@ -133,12 +134,6 @@ class CaseBuilder:
         if not any(headers):
             return {}
         return {unit: [self._header_cost(header, unit) for header in headers] for unit in self._rulers}
-
-    def _header_cost(self, header: str, unit: SizeUnit) -> int:
-        if (header, unit) not in self._costs:
-            data = (header + "\n").encode("utf-8", "surrogateescape")
-            self._costs[header, unit] = ruler(data, unit).count(0, len(data)) if header else 0
-        return self._costs[header, unit]
 
     def _nuggets(self, gold: Sequence[TextSpan]) -> dict[str, frozenset[int]]:
         """Return the gold regions of every chunk that touches any, retrieved or not: the ideal is over all of them."""

@@ -87,9 +87,7 @@ def run_experiment(
             for spec, reader in readers.items()
             for base in list(made)
         ]
-        made += [
-            contestant_record(given, other) for other in (others[shard.number - 1 :: shard.of] if shard else others)
-        ]
+        made += [contestant_record(given, other) for other in _share(others, shard)]
         records = averaged([each.record for each in made], offsets)
         queries = tuple(itertools.chain.from_iterable(map(query_records, loaded)))
         whole = shown_files(given, records, queries)

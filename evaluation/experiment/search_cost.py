@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-
-import numpy as np
-
-from chunkers.sizes import ruler
+from collections.abc import Callable, Iterable
 
 MOST_TIMED = 100
 """Queries of a cell that are repeated one at a time for timing."""
@@ -30,13 +26,3 @@ def time_alone(ask: Callable[[int], object], places: Iterable[int], *, most_seco
         ask(place)
         spent[place] = time.perf_counter() - began
     return spent
-
-
-def header_tokens(headers: Sequence[str]) -> np.ndarray:
-    """Return the tokens that each header adds to its text."""
-    costs = {"": 0}
-    for header in headers:
-        if header not in costs:
-            data = (header + "\n").encode("utf-8", "surrogateescape")
-            costs[header] = ruler(data, "tokens").count(0, len(data))
-    return np.array([costs[header] for header in headers], dtype=np.int64)

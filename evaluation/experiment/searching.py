@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
+from evaluation.experiment.header_cost import header_tokens
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.machine import machine
 from evaluation.experiment.part_search import QUERIES_AT_ONCE, Search, add_cost, queries_of
 from evaluation.experiment.ranking_depth import kept_ranks
-from evaluation.experiment.search_cost import MOST_SECONDS, header_tokens, time_alone
+from evaluation.experiment.search_cost import MOST_SECONDS, time_alone
 from evaluation.experiment.searched_part import PartCost, SearchedPart
 from evaluation.experiment.visible_chunks import searchable_rows, visible_sizes
 from evaluation.results.facts import CostFacts, SearchFacts, Truncation

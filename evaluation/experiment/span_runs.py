@@ -14,7 +14,7 @@ from chunkers.writable import is_writable
 from evaluation.atomic import checksum
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.span_places import Place, PlaceError, PlaceFinder, SpanRun
-from evaluation.spans.reading import NumberedRow, RowProblems, read_rows, unreadable
+from evaluation.spans.reading import NumberedRow, RowProblems, read_rows, reading_error
 from evaluation.spans.rows import SpanRow
 from ground_truth.types import Query
 
@@ -43,7 +43,7 @@ class NamedFile(NamedTuple):
         try:
             return checksum(self.path)
         except OSError as error:
-            raise unreadable(self.path, error) from None
+            raise reading_error(self.path, error) from None
 
 
 def read_span_runs(file: NamedFile, loaded: LoadedDataset, *, units: Iterable[SizeUnit] = ()) -> list[SpanRun]:

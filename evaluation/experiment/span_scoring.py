@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkers.errors import UsageError
-from chunkers.sizes import ruler
 from chunkers.types import SizeUnit
 from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.file_rulers import VisibleBytes
 from evaluation.experiment.gold_text import answer_key, gold_text
+from evaluation.experiment.header_cost import header_cost
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.reading_cost import READING_MEASURES, ReadingCost, reading_cost
 from evaluation.experiment.scoring import BLOCK, CURVE_UNIT
@@ -100,7 +101,7 @@ class _SpanCases:
         self._index = {file[:2]: number for number, file in enumerate(ordered)}
         self._rulers = {unit: [_FileRuler(loaded, file, unit) for file in ordered] for unit in self._units}
         self._bytes = [VisibleBytes(loaded.hidden_ranges(file)) for file in ordered] if loaded.dataset.hidden else None
-        self._costs: dict[tuple[str, SizeUnit], int] = {}
+        self._cost = functools.cache(header_cost)
         self.gold = gold_text(loaded.dataset, self._index, loaded.gold_lines)
 
     def case(self, query: Query) -> Case:
@@ -142,9 +143,4 @@ class _SpanCases:
                     f"counts {unit}: give the header itself as header, or measure in tokens"
                 )
             return place.header_tokens
-        if not place.header:
-            return 0
-        if (place.header, unit) not in self._costs:
-            data = (place.header + "\n").encode("utf-8", "surrogateescape")
-            self._costs[place.header, unit] = ruler(data, unit).count(0, len(data))
-        return self._costs[place.header, unit]
+        return self._cost(place.header, unit)

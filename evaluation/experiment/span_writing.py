@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from chunkers.errors import UsageError
-from chunkers.sizes import ruler
 from evaluation.atomic import replace_lines
 from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.header_cost import header_cost
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.offsets import offset_specs, with_offsets
 from evaluation.experiment.session import Session
@@ -81,6 +81,5 @@ def _header(header: str) -> dict[str, Any]:
     try:
         header.encode()
     except UnicodeEncodeError:
-        data = (header + "\n").encode("utf-8", "surrogateescape")
-        return {"header_tokens": ruler(data, "tokens").count(0, len(data))}
+        return {"header_tokens": header_cost(header, "tokens")}
     return {"header": header}

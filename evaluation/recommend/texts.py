@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.experiment.chunk_table import ChunkTable, ChunkTexts
+from evaluation.experiment.header_cost import header_tokens
 from evaluation.experiment.loaded_dataset import LoadedDataset
-from evaluation.experiment.search_cost import header_tokens
 from evaluation.recommend.sampling import Passages
 from evaluation.recommend.within import touching
 from indexing.embedding_cache import text_keys

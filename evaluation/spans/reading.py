@@ -59,10 +59,10 @@ def read_rows(path: Path, problems: RowProblems) -> Iterator[NumberedRow]:
                     raise UsageError(f"{path}:{number}: longer than {LONGEST_ROW:,} bytes: write one result per row")
                 yield from _parse(number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, problems)
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise reading_error(path, error) from None
 
 
-def unreadable(path: Path, error: OSError) -> UsageError:
+def reading_error(path: Path, error: OSError) -> UsageError:
     """Return the error for a span run that cannot be read."""
     return UsageError(f"{path} cannot be read ({error.strerror}): give the path of a JSON Lines file")
 

@@ -212,7 +212,8 @@ def _context(record: Record) -> tuple[tuple[str, str], ...] | None:
         raise UsageError(
             f"{record.where}: crossfile_context.list is not a list: write the pieces as the dataset has them"
         )
-    return tuple(_piece(record.where, row) for row in rows or () if _piece(record.where, row)[1].strip())
+    pieces = (_piece(record.where, row) for row in rows or ())
+    return tuple(piece for piece in pieces if piece[1].strip())
 
 
 def _piece(where: str, row: Any) -> tuple[str, str]:  # noqa: ANN401 - any JSON value
