@@ -54,6 +54,9 @@ def command(
     chunkbench chunk src --chunker cast:size=1500 --json            one JSON object per chunk and line
     chunkbench chunk app.py --hide docstrings                       hidden text struck out
     """  # noqa: D301 - \b is click's mark for text that is not wrapped
+    sizes_only = stats or (path.is_dir() and not as_json)
+    if hide and sizes_only:
+        raise UsageError("--hide marks text, and sizes show none: name a file, or write --json without --stats")
     chunkers = {spec: CHUNKERS.create(spec) for spec in specs}
     folder = walk(path)
     if not folder.paths:
@@ -63,7 +66,7 @@ def command(
     if match_size:
         chunkers = _match(folder, chunkers, match_size)
     failed = {spec: FailedFiles() for spec in chunkers}
-    if stats or (path.is_dir() and not as_json):
+    if sizes_only:
         _print_stats(folder, chunkers, failed, as_json=as_json)
     elif as_json:
         _print_chunks(folder, chunkers, failed, _hidden(folder, hide))

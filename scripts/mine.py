@@ -114,9 +114,9 @@ def _remedy(found: Mapping[Kind, Mined]) -> str:
 
 
 def _write(out: Path, text: str) -> None:
-    draft = out.with_name(out.name + ".part")
+    from evaluation.atomic import replace_text
+
     try:
-        draft.write_text(text, "utf-8")
-        draft.replace(out)
+        replace_text(out, text)
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from None

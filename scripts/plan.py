@@ -54,6 +54,7 @@ def command(
         return
     from evaluation.experiment import plan
     from evaluation.experiment.matching import match_sizes
+    from evaluation.experiment.offsets import offset_specs, with_offsets
     from evaluation.experiment.session import Session
     from evaluation.experiment.spread_work import spread_work
     from scripts.compare import config_of, executor_of
@@ -62,6 +63,7 @@ def command(
     config = config_of(targets, annotations, dict(options))
     executor = executor_of(config)
     session = match_sizes(Session.resolve(config, cache_folder()), executor).session
+    session = with_offsets(session, offset_specs(session))
     if explain:
         found = {
             " × ".join(cell): list(plan.explain(session, cell)) for cell in plan.find_cells(session.cells, explain)

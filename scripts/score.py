@@ -35,8 +35,7 @@ _COMMA = re.compile(r",(?![^(]*\))(?!\s*\w+=)")
 @click.option(
     "--weight",
     type=click.Choice(["repository", "query"]),
-    default="repository",
-    help="What counts once in the mean of a span run.",
+    help="What counts once in the mean of a span run [repository].",
 )
 @click.option("--test", type=click.Choice(TESTS), help="The procedure by which several span runs are compared [t].")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a row of --spans and --views.")
@@ -45,7 +44,12 @@ _COMMA = re.compile(r",(?![^(]*\))(?!\s*\w+=)")
     "-k", "cutoffs", multiple=True, type=click.IntRange(min=1), metavar="K", help="The usual measures at this cutoff."
 )
 @click.option("--reference", type=click.Path(path_type=Path), help="A run to correlate with, for kendall_tau and rbo.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score the first N judged queries only.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Score at most N queries: the first judged ones or, of --dataset, a sample.",
+)
 @click.option("--per-query", is_flag=True, help="Show every query in the table.")
 @click.option("--json", "as_json", is_flag=True, help="Means and all queries as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="One row per query and a last row for all of them.")
@@ -59,7 +63,7 @@ def command(
     spans: tuple[str, ...],
     views: tuple[str, ...],
     dataset: str | None,
-    weight: Literal["repository", "query"],
+    weight: Literal["repository", "query"] | None,
     test: Literal["t", "sign-flip"] | None,
     schema: bool,
     measures: tuple[str, ...],
@@ -111,13 +115,16 @@ def command(
         from scripts.score_spans import print_span_scores
 
         files = [*spans, *views]
-        scored = score_span_files(files, dataset, asked or TEXT_MEASURES, limit=limit, weight=weight, test=test or "t")
+        how: dict[str, Any] = {"limit": limit, "weight": weight or "repository", "test": test or "t"}
+        scored = score_span_files(files, dataset, asked or TEXT_MEASURES, **how)
         print_span_scores(
             scored, show="json" if as_json else "csv" if as_csv else "table", per_query=per_query, quiet=quiet
         )
         return
     if test is not None:
         raise UsageError("--test is about runs that are compared: give several --spans and --dataset")
+    if weight is not None:
+        raise UsageError("--weight is about repositories, which a TREC run does not name: give --spans and --dataset")
     if qrels is None or run is None:
         missing = "--qrels" if qrels is None else "--run"
         raise UsageError(f"{missing} is missing: give --qrels and --run, or --spans and --dataset")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from chunkers.plain_text import csv_cell
 
 if TYPE_CHECKING:
     from evaluation.results.types import CellRecord, Results
@@ -47,11 +48,13 @@ def _record(results: Results) -> dict[str, Any]:
 
 
 def _run(results: Results, cell: CellRecord) -> dict[str, Any]:
+    from evaluation.results.document import json_number
+
     queries = results.queries_of(cell.key.dataset)
     return {
         "mean": {name: summary.mean for name, summary in cell.measures.items()},
         "per_query": {
-            query.id: {name: _plain(float(values[place])) for name, values in cell.scores.items()}
+            query.id: {name: json_number(float(values[place])) for name, values in cell.scores.items()}
             for place, query in enumerate(queries)
         },
         "n_total": len(queries),
@@ -62,18 +65,17 @@ def _run(results: Results, cell: CellRecord) -> dict[str, Any]:
     }
 
 
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
 def _write_csv(results: Results) -> None:
+    from evaluation.results.document import json_number
+
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["run", "query", *(results.cells[0].scores if results.cells else ())])
     for cell in results.cells:
+        name = csv_cell(cell.key.chunker)
         for place, query in enumerate(results.queries_of(cell.key.dataset)):
-            values = (_plain(float(column[place])) for column in cell.scores.values())
-            writer.writerow([cell.key.chunker, query.id, *values])
-        writer.writerow([cell.key.chunker, "all", *(summary.mean for summary in cell.measures.values())])
+            values = (json_number(float(column[place])) for column in cell.scores.values())
+            writer.writerow([name, csv_cell(query.id), *values])
+        writer.writerow([name, "all", *(summary.mean for summary in cell.measures.values())])
 
 
 def _show(results: Results, *, per_query: bool, quiet: bool) -> None:
@@ -88,7 +90,7 @@ def _show(results: Results, *, per_query: bool, quiet: bool) -> None:
         table = Table("run", "query", *(results.cells[0].scores if results.cells else ()))
         for cell in results.cells:
             for place, query in enumerate(results.queries_of(cell.key.dataset)):
-                values = (score(name, _plain(float(column[place]))) for name, column in cell.scores.items())
+                values = (score(name, float(column[place])) for name, column in cell.scores.items())
                 table.add_row(cell.key.chunker, query.id, *values)
         output.print(table)
     for cell in results.cells:

@@ -147,3 +147,7 @@ def test_hidden_text_is_marked_and_stays_in_the_chunk(tmp_path: Path) -> None:
     assert all("hidden" not in row for row in rows(path))
     lines = run(path, "--hide", "docstrings").stdout.splitlines()
     assert [line.strip()[0] for line in lines if " ┊ " in line] == ["━", "5", "6"]
+    for place, *more in ((tmp_path,), (path, "--stats")):
+        refused = run(place, *more, "--hide", "docstrings")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "--hide marks text, and sizes show none" in refused.stderr

@@ -57,6 +57,15 @@ def test_counts_as_json_and_rows_on_stdout(repo: Path, tmp_path: Path) -> None:
     assert "rows" not in told
 
 
+def test_only_the_named_file_is_written(repo: Path, tmp_path: Path) -> None:
+    """A file beside it, whatever its name, stays; no draft is left."""
+    beside = tmp_path / "mined.jsonl.part"
+    beside.write_text("mine")
+    assert mine(str(repo), "--out", str(tmp_path / "mined.jsonl")).returncode == 0
+    assert beside.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mined.jsonl", "mined.jsonl.part", "project"]
+
+
 def test_json_alone_holds_counts_and_rows(repo: Path) -> None:
     """`mine PATH --json` is one object, whatever the text of a query holds."""
     text = (repo / "m.go").read_text("utf-8").replace("the red pointer", "the r\u2028d pointer")

@@ -178,3 +178,20 @@ def test_a_repository_is_planned_before_its_first_run(chunkbench: Command, repos
     lexical = chunkbench("plan", repository, *gold, "--chunker", "cast:size=120", "--retriever", "bm25", "--json")
     assert (lexical.json["texts_to_embed"], lexical.json["probed_seconds"]) == (0, None)
     assert chunkbench("plan", repository.parent / "nowhere").code == 2
+
+
+def test_every_offset_is_planned(chunkbench: Command, repository: Path, tmp_path: Path) -> None:
+    """An experiment that averages over first cuts runs a cell for each; the one without is only the first of them."""
+    gold = repository.parent / "gold.jsonl"
+    text = (
+        f'datasets = ["annotations:path={gold},root={repository}"]\nchunkers = ["fixed-lines:lines=6"]\n'
+        'embedders = ["hashing"]\nretrievers = ["bm25"]\n'
+    )
+    one, three = tmp_path / "one.toml", tmp_path / "three.toml"
+    one.write_text(text)
+    three.write_text(text + "offsets = 3\n")
+    assert chunkbench("compare", one, "--out", tmp_path / "out").code == 0
+    states = [cell["stages"]["score"] for cell in chunkbench("plan", three, "--json").json["cells"]]
+    assert states == ["cached", "run", "run"]
+    assert chunkbench("compare", three, "--out", tmp_path / "all").code == 0
+    assert "0 of 3 cells will run" in chunkbench("plan", three).out

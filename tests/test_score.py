@@ -60,6 +60,26 @@ def test_csv_has_a_row_per_query_and_one_for_all(files: list[str]) -> None:
     assert rows[-1][0] == "all"
 
 
+def test_a_name_that_looks_like_a_formula_is_a_text(tmp_path: Path) -> None:
+    """In the CSV of a TREC run and in that of a span run."""
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "a.py").write_text("a = 1\n")
+    gold = {"query_id": "=q", "query": "a", "file": "a.py", "start_line": 1, "end_line": 1}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold) + "\n")
+    place = {"query_id": "=q", "run": "=cmd()", "rank": 1, "file": "a.py", "start_line": 1, "end_line": 1}
+    (tmp_path / "run.jsonl").write_text(json.dumps(place) + "\n")
+    (tmp_path / "qrels").write_text("=q 0 d 1\n")
+    (tmp_path / "run").write_text("=q Q0 d 1 2 t\n")
+    dataset = f"annotations:path={tmp_path / 'gold.jsonl'},root={tmp_path / 'code'}"
+    spans = ["--spans", str(tmp_path / "run.jsonl"), "--dataset", dataset, "-m", "file_rr", "--csv"]
+    trec = ["--qrels", str(tmp_path / "qrels"), "--run", str(tmp_path / "run"), "-m", "mrr", "--csv"]
+    for options, names in ((spans, ["'=cmd()", "'=q"]), (trec, ["'=q"])):
+        done = CliRunner().invoke(command, options, catch_exceptions=False)
+        assert list(csv.reader(io.StringIO(done.stdout)))[1][:-1] == names
+    with pytest.raises(UsageError, match="--weight is about repositories"):
+        CliRunner().invoke(command, [*trec, "--weight", "query"], catch_exceptions=False)
+
+
 def test_the_table_shows_the_default_measures(files: list[str]) -> None:
     """Without measures the usual ones are shown."""
     done = CliRunner().invoke(command, [*files, "--per-query"], catch_exceptions=False)
