@@ -124,6 +124,10 @@ class Registry(Generic[T]):
         spec = Spec(named, write_parameters(plugin))
         return Spelled(str(spec), plugin, self._only_in_process(plugin, spec))
 
+    def fits(self, plugin: object) -> bool:
+        """Return whether an object has what every plug-in of this kind has."""
+        return all(hasattr(plugin, member) for member in self.members)
+
     def check_object(self, plugin: object) -> None:
         """Raise for a class where an instance of it is expected."""
         if isinstance(plugin, type):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +101,24 @@ def test_objects_are_compared_as_specs_are(tmp_path: Path, monkeypatch: pytest.M
     )
     assert matched.config.chunkers[0].endswith("lines=5")
     assert matched.matched_size == "5 lines"
+
+
+@pytest.mark.parametrize("name", ["whole-file", "bm25", "hashing", "ndcg@5"])
+def test_a_dataset_may_have_the_name_of_anything_else(name: str) -> None:
+    """Of a chunker, a retriever, an embedder or a measure of the same comparison."""
+    how: dict[str, Any] = {"embedders": ["hashing"], "retrievers": ["bm25"], "measures": ["ndcg@5", "recall@1000tok"]}
+    results = cb.compare(
+        replace(word_dataset(), name=name), chunkers=["whole-file"], headline="recall@1000tok", flips=100, **how
+    )
+    assert [(*cell.key[:2], cell.status) for cell in results.cells] == [(name, "whole-file", "ok")]
+
+
+def test_what_applies_of_a_run_is_taken_and_the_rest_refused() -> None:
+    """Prices do; where the command writes, and what it prints, is no business of a function."""
+    how: dict[str, Any] = {"embedders": ["hashing"], "retrievers": ["dense"], "measures": ["recall@1000tok"]}
+    how |= {"headline": "recall@1000tok", "flips": 100}
+    (cell,) = cb.compare(word_dataset(), chunkers=["whole-file"], run={"price": ["1000000"]}, **how).cells
+    assert cell.cost.price == cell.cost.tokens_embedded
+    for wrong, words in (({"out": "x"}, "run.out is for the command line"), ("fast", "run is 'fast': give a mapping")):
+        with pytest.raises(UsageError, match=words):
+            cb.compare(word_dataset(), run=wrong, **how)

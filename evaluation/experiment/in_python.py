@@ -55,11 +55,21 @@ def run_objects(
     objects = [each for axis in spelled.values() for each in axis.objects]
     check_local(objects, engine)
     chosen = {name: axis.specs for name, axis in spelled.items() if axis.specs}
-    config = make_config({**options, **chosen, "run": {"engine": engine, "jobs": jobs}}, source="compare")
+    run = {**_run_options(options.get("run", {})), "engine": engine, "jobs": jobs}
+    config = make_config({**options, **chosen, "run": run}, source="compare")
     plugins = {each.spec: each.plugin for each in objects}
     with closing(make_executor(engine, jobs)) as executor:
         matched = match_sizes(Session.resolve(config, usable_cache(), plugins=plugins), executor)
         return run_experiment(matched.session, executor)
+
+
+def _run_options(given: object) -> dict[str, Any]:
+    """Return what applies from Python of the run table of an experiment file: prices."""
+    if not isinstance(given, Mapping):
+        raise UsageError(f"compare: run is {given!r}: give a mapping, as in run={{'price': '0.02'}}")
+    if others := sorted(map(str, given.keys() - {"price"})):
+        raise UsageError(f"compare: run.{others[0]} is for the command line: leave it out")
+    return dict(given)
 
 
 def check_local(objects: Iterable[Spelled], engine: str) -> None:

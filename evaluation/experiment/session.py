@@ -89,7 +89,7 @@ class Session:
         measures = {name: _measure(given.get(name), name) for name in (*config.measures, config.headline)}
         for measure in measures.values():
             remember_measure(measure)
-        session = cls(_canonical(config, measures), cache, plugins=given | {m.name: m for m in measures.values()})
+        session = cls(_canonical(config, measures), cache, plugins={m.name: m for m in measures.values()} | given)
         axes: tuple[tuple[Registry[Any], tuple[str, ...]], ...] = (
             (CHUNKERS, config.chunkers),
             (ENCODERS, config.embedders),
@@ -183,7 +183,9 @@ class Session:
     def _plugin(self, registry: Registry[T], spec: str) -> T:
         name = (registry.kind, spec)
         if name not in self._made:
-            self._made[name] = self._given[spec] if spec in self._given else registry.create(spec)
+            # A dataset may have the name of a chunker.
+            given = self._given.get(spec)
+            self._made[name] = given if given is not None and registry.fits(given) else registry.create(spec)
         made: T = self._made[name]
         return made
 
