@@ -29,3 +29,18 @@ def test_the_language_of_a_query(chunkbench: Command, tmp_path: Path) -> None:
     assert chunkbench("compare", root, "--annotations", gold, *options).code == 0
     found = {query.id: query.language for query in read_results(tmp_path / "out").queries}
     assert found == {"plain": "go", "said": "python"}
+
+
+def test_a_question_with_half_of_a_character_is_written(chunkbench: Command, tmp_path: Path) -> None:
+    """Published files have such texts, as JSON allows: no table and no page can, so it shows as a replacement."""
+    home = tmp_path / "beir"
+    (home / "qrels").mkdir(parents=True)
+    (home / "corpus.jsonl").write_text('{"_id": "d1", "text": "alpha beta"}\n{"_id": "d2", "text": "gamma"}\n')
+    (home / "queries.jsonl").write_text('{"_id": "q1", "text": "alpha \\ud83d \\udcff"}\n')
+    (home / "qrels" / "test.tsv").write_text("q1\td1\t1\n")
+    out = tmp_path / "out"
+    done = chunkbench("compare", "--dataset", f"beir:path={home}", "--retriever", "bm25", "--out", out)
+    assert done.code == 0, done.err
+    (query,) = read_results(out).queries
+    assert query.text == "alpha \ufffd \ufffd"
+    assert chunkbench("report", out).code == 0

@@ -112,3 +112,14 @@ def test_datasets_that_changed_in_between_are_refused(whole: Results) -> None:
     assert len(merged.cells) == 2 * len(whole.cells)
     assert merged.queries_of("other") == queries
     assert merged.queries_of(dataset.name) == whole.queries
+
+
+def test_what_a_run_left_out_stays_known(whole: Results) -> None:
+    """Each run's reasons, and a matched size only if it is that of all of them."""
+    one, two = (
+        dataclasses.replace(whole, matched_size=size, left_out={spec: reason})
+        for size, spec, reason in (("900 nws", "definitions", "no size"), ("1,200 nws", "functions", "too large"))
+    )
+    merged = merge_results([one, two])
+    assert (merged.matched_size, merged.left_out) == ("", {"definitions": "no size", "functions": "too large"})
+    assert merge_results([one, one]).matched_size == "900 nws"

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from chunkers.languages import language_of
+from chunkers.writable import valid_text
 from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.loaded_dataset import LoadedDataset
@@ -91,7 +92,7 @@ def query_records(loaded: LoadedDataset) -> Iterator[QueryRecord]:
         yield QueryRecord(
             dataset=loaded.spec,
             id=query.id,
-            text=query.text,
+            text=valid_text(query.text),
             repo=query.repo,
             cluster=query.cluster,
             language=query.language or _most_gold(notes),

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from chunkers.errors import UsageError
+from chunkers.writable import valid_text
 from evaluation.atomic import replace_text
 from evaluation.report.documents import comparisons_csv, csv_text, markdown
 from evaluation.report.figures.marks import Mark
-from evaluation.report.formats import writable
 from evaluation.report.latex import latex
 from evaluation.report.page import is_page, page
 from evaluation.report.view import views
@@ -42,7 +42,7 @@ def write_report(
     }
     try:
         out_dir.mkdir(parents=True, exist_ok=True)
-        return [replace_text(out_dir / name, writable(text)) for name, text in made.items()]
+        return [replace_text(out_dir / name, valid_text(text)) for name, text in made.items()]
     except OSError as error:
         raise UsageError(
             f"{out_dir}: the report cannot be written ({error.strerror}): choose another folder, or free some space, "

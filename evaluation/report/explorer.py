@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from chunkers.writable import valid_text
 from evaluation.report.explorer_texts import ExplorerTexts
-from evaluation.report.formats import decimals, measure_of, scale, writable
+from evaluation.report.formats import decimals, measure_of, scale
 from evaluation.report.view import View
 from evaluation.results.types import HitRecord, QueryRecord, Results
 
@@ -84,7 +85,7 @@ def _characters(results: Results) -> int:
 
 def _written(results: Results, views: list[View], fill: _Fill) -> bytes:
     data = explorer_data(results, views, fill)
-    return writable(json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
+    return valid_text(json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
 
 
 def _too_large(raw: bytes, limit: int) -> bool:

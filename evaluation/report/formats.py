@@ -157,12 +157,3 @@ def sparkline(values: list[float]) -> str:
     """Return shares as one block character each, on the fixed scale 0 … 1."""
     blocks = "▁▂▃▄▅▆▇█"
     return "".join(" " if math.isnan(v) else blocks[min(7, max(0, int(v * 8)))] for v in values)
-
-
-def writable(text: str) -> str:
-    """Return text that UTF-8 can encode: invalid bytes of a source file show as a replacement character."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

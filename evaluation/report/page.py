@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkers.input_files import open_input
+from chunkers.writable import valid_text
 from evaluation.report.cautions import cautions
 from evaluation.report.cost_figures import cost_figures
 from evaluation.report.costs import cost_legend, cost_table, index_sentences
@@ -19,7 +20,7 @@ from evaluation.report.documents import WHY_NOT_COMPARABLE
 from evaluation.report.explorer import Packed, pack
 from evaluation.report.figures.marks import Mark
 from evaluation.report.figures.svg import icon
-from evaluation.report.formats import plural, writable
+from evaluation.report.formats import plural
 from evaluation.report.glance import facts, overall_facts
 from evaluation.report.glossary import Glossary, compared_words, named
 from evaluation.report.latex import without_paths
@@ -81,7 +82,7 @@ def page(results: Results, *, drawn: Mapping[str, Mark] | None = None) -> str:
         environment=_pretty(environment_json(results.environment)),
     )
     # The explorer gets the room that everything else leaves.
-    rest = len(writable(made(explorer=Packed("", ""))).encode())
+    rest = len(valid_text(made(explorer=Packed("", ""))).encode())
     return made(explorer=pack(results, found, limit=max(_LEAST, _LARGEST - rest)))
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chunkers.errors import UsageError
+from chunkers.writable import valid_text
 from evaluation.atomic import replace_text
 from evaluation.report.build import write_report
 from evaluation.report.figures.svg import icon
-from evaluation.report.formats import number, plural, score, span, writable
+from evaluation.report.formats import number, plural, score, span
 from evaluation.report.glossary import Glossary
 from evaluation.report.overall import overall_sentences
 from evaluation.report.page import dressing, is_page, template
@@ -77,7 +78,7 @@ def write_site(runs: Sequence[SiteRun], out: Path) -> Path:
     drawn = chunker_marks(*(run.results for run in runs))
     for run, folder in zip(runs, folders, strict=True):
         write_report(run.results, out / folder, drawn=drawn)
-    return replace_text(out / "index.html", writable(index_page(runs, folders)))
+    return replace_text(out / "index.html", valid_text(index_page(runs, folders)))
 
 
 def check_site(out: Path) -> None:

@@ -19,7 +19,7 @@ from chunkers.bounded_json import parse_json
 from chunkers.errors import UsageError
 from chunkers.input_files import read_text_input
 from chunkers.plain_text import one_line
-from chunkers.writable import is_writable
+from chunkers.writable import is_writable, valid_text
 from evaluation.atomic import held
 from evaluation.config import ExperimentConfig
 from evaluation.results.document import VERSION, config_json, from_json, to_json
@@ -273,11 +273,6 @@ def _write_tables(results: Results, folder: Path) -> None:
                 writer.write_table(pa.table(block, schema=schema))
 
 
-def _valid(text: str) -> str:
-    """Return text that UTF-8 can encode: invalid bytes are shown as replacement characters."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def _cell_columns(cell: CellRecord, rows: int) -> Block:
     return {name: [value] * rows for name, value in cell.key._asdict().items()}
 
@@ -287,7 +282,7 @@ def _query_blocks(results: Results) -> Iterator[Block]:
     yield {
         "dataset": [query.dataset for query in queries],
         "query_id": [query.id for query in queries],
-        "text": [_valid(query.text) for query in queries],
+        "text": [valid_text(query.text) for query in queries],
         "repo": [query.repo for query in queries],
         "cluster": [query.cluster for query in queries],
         "language": [query.language for query in queries],
@@ -339,7 +334,7 @@ def _text_blocks(results: Results) -> Iterator[Block]:
     keys = sorted(results.texts)
     yield {
         "chunk_id": keys,
-        "text": [_valid(results.texts[key]) for key in keys],
+        "text": [valid_text(results.texts[key]) for key in keys],
         "hidden": [
             [
                 {"dataset": dataset.name, **part._asdict()}

@@ -66,6 +66,8 @@ def merge_results(parts: Iterable[Results]) -> Results:
         files=files,
         cuts=cuts,
         shard=None,
+        matched_size=first.matched_size if len({part.matched_size for part in parts}) == 1 else "",
+        left_out={spec: reason for part in reversed(parts) for spec, reason in part.left_out.items()},
     )
 
 
