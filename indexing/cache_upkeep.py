@@ -37,7 +37,7 @@ class Group:
     """Distinct texts over all calls."""
     hits: int
     last_used: int
-    """Seconds since 1970; 0 if unknown."""
+    """Seconds since 1970: the last recorded call, or the last time vectors were added."""
 
     @property
     def hit_rate(self) -> float | None:
@@ -148,8 +148,17 @@ def _group(path: Path) -> Group:
         bytes=sum(len(shard.data) for shard in shards),
         asked=asked,
         hits=asked - sum(use.embedded for use in used),
-        last_used=max((use.at for use in used), default=0),
+        # A call is recorded when it ends: vectors of one that was killed, or is under way, are known by their file.
+        last_used=max([use.at for use in used] + [_written(shard.path) for shard in shards], default=0),
     )
+
+
+def _written(path: Path) -> int:
+    """Return when a file was last written to; 0 if another process has just removed it."""
+    try:
+        return int(path.stat().st_mtime)
+    except OSError:
+        return 0
 
 
 def _note(path: Path) -> dict[str, Any]:

@@ -32,8 +32,9 @@ class _Phase:
     label: str
     began: float
     total: int
+    ended: float
+    """When the last unit was finished; the beginning if there is none."""
     done: int = 0
-    ended: float = 0.0
 
 
 @dataclass
@@ -48,7 +49,8 @@ class ProgressLines:
 
     def phase(self, name: str, total: int) -> None:
         """Begin a phase."""
-        self._current = self._phases[name] = _Phase(_LABELS.get(name, name), self.clock(), total)
+        now = self.clock()
+        self._current = self._phases[name] = _Phase(_LABELS.get(name, name), now, total, ended=now)
         if self.verbose:
             self.say(f"{self._current.label}: {total:,}")
 

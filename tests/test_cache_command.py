@@ -101,6 +101,7 @@ def test_prune_drops_what_is_old(home: Path) -> None:
     group = EmbeddingCache(home / "embeddings").group(Hashing(), kind="document")
     old = int(time.time()) - 40 * 86_400
     (group / "usage.jsonl").write_text(json.dumps({"at": old, "distinct": 1}) + "\n{cut", "utf-8")
+    os.utime(shards.shard_paths(group)[0], (old, old))
     assert _json(home, "prune")["vectors"] == 10
     assert [part["kind"] for part in _json(home)["parts"]] == ["query"]
 

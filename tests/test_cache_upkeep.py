@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,8 @@ def cache(tmp_path: Path) -> EmbeddingCache:
         (folder / "usage.jsonl").unlink()
         for use in rows:
             note_use(folder, use)
+        for shard in shard_paths(folder):
+            os.utime(shard, (120, 120))
     (tmp_path / "a file").write_text("")
     (tmp_path / "empty").mkdir()
     return made
@@ -49,7 +52,7 @@ def held(cache: EmbeddingCache) -> dict[str, Group]:
 
 
 def test_each_part_says_what_it_holds_and_how_it_was_used(cache: EmbeddingCache) -> None:
-    """Hits are the distinct texts that were not embedded; a part without a record has no rate and no time."""
+    """Hits are the distinct texts that were not embedded; a part without a record has no rate."""
     found = groups(cache.folder)
     assert [group.name for group in found] == sorted(path.name for path in small_and_large(cache))
     small, large = held(cache)["document"], held(cache)["query"]
@@ -58,7 +61,7 @@ def test_each_part_says_what_it_holds_and_how_it_was_used(cache: EmbeddingCache)
     assert (small.asked, small.hits, small.hit_rate, small.last_used) == (16, 10, 10 / 16, 200)
     assert small.encoder == SMALL.identity()
     assert (large.vectors, large.dimensions, large.shards) == (1, 16, 1)
-    assert (large.asked, large.hits, large.hit_rate, large.last_used) == (0, 0, None, 0)
+    assert (large.asked, large.hits, large.hit_rate, large.last_used) == (0, 0, None, 120)
 
 
 @pytest.mark.parametrize("note", [b"", b"{", b"[1]", b"7", b"\xff", b'{"kind": 3}'])
@@ -105,6 +108,18 @@ def test_a_part_is_unused_when_its_last_use_is_before(cache: EmbeddingCache, sin
     assert [group.vectors for group in groups(cache.folder) if group.kind == "document"] == ([left] if left else [])
     assert left or [path.name for path in small.iterdir()] == [".lock"]
     assert held(cache)["query"].vectors == 1
+
+
+@pytest.mark.parametrize(("written", "left"), [(300, 7), (299, 0)])
+def test_vectors_of_a_call_that_was_killed_or_is_under_way_are_in_use(
+    cache: EmbeddingCache, written: int, left: int
+) -> None:
+    """A call is recorded when it ends: until then, the time its vectors were written counts, not an earlier call."""
+    for folder in small_and_large(cache):
+        for shard in shard_paths(folder):
+            os.utime(shard, (written, written))
+    assert prune(cache.folder, unused_since=300).vectors == 7 - left
+    assert sum(group.vectors for group in groups(cache.folder)) == left
 
 
 def test_rows_that_are_stored_twice_are_kept_once(cache: EmbeddingCache) -> None:

@@ -37,6 +37,17 @@ def test_a_line_says_what_is_left_at_the_rate_so_far() -> None:
     ]
 
 
+def test_a_phase_without_work_ended_when_it_began() -> None:
+    """Where everything is cached, the time of what follows counts from there."""
+    now = [5_000.0]
+    said: list[str] = []
+    lines = ProgressLines(say=said.append, clock=lambda: now[0])
+    lines.phase("embed", 0)
+    now[0] += 30
+    lines.beat()
+    assert said == ["embedding: 0 of 0; what follows has taken 30 s so far"]
+
+
 def test_verbose_lines_name_every_phase() -> None:
     """With --verbose each phase is announced with its size."""
     said: list[str] = []
