@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from chunkers.errors import UsageError
 from chunkers.tokens import cache_folder
 from indexing.identity import vectors_identity
 from indexing.key_index import shard_with
+from indexing.mapped_arrays import mapped_array
 from indexing.shards import KEY_BYTES, Shard, append_block, disk_error, read_shard, salvage, shard_paths
 from indexing.types import Encoder, Vectors
 from indexing.usage import Use, note_use, uses
@@ -171,10 +171,10 @@ class EmbeddingCache:
         if rows * dimensions * 4 <= LARGEST_IN_MEMORY:
             return np.empty((rows, dimensions), dtype=np.float32)
         try:
-            with tempfile.TemporaryFile(dir=self.folder) as file:
-                return np.memmap(file, dtype=np.float32, mode="w+", shape=(rows, dimensions))
+            made: Vectors = mapped_array((rows, dimensions), np.float32, folder=self.folder)
         except OSError as error:
             raise disk_error(error, self.folder) from error
+        return made
 
     def _lookup(self, group: Path, keys: np.ndarray, *, vectors: bool) -> Iterator[_Found]:
         """Yield the cached rows of the keys, each once: the oldest intact row, so that a value never changes."""

@@ -6,7 +6,6 @@ Scores are bit-identical to those of bm25s for the same words in one index: a te
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from indexing.frequencies import Frequencies, frequencies_of, total
+from indexing.mapped_arrays import mapped_array
 from indexing.word_counts import WordCounter, WordCounts
 
 SHARD = 32_768
@@ -145,7 +145,6 @@ class _BoundedMemory:
 def _mapped(values: np.ndarray) -> Any:  # noqa: ANN401 - an array
     if not len(values):
         return values
-    with tempfile.TemporaryFile() as file:
-        made = np.memmap(file, dtype=values.dtype, mode="w+", shape=values.shape)
+    made = mapped_array(values.shape, values.dtype)
     made[:] = values
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -320,6 +321,18 @@ def test_workers_take_the_dataset_that_the_run_has_loaded(repository: Path, tmp_
         assert given.read() is None
     assert not given.file.exists()
     assert SharedDataset(tmp_path / "nowhere", "").read() is None
+
+
+def test_a_dataset_that_cannot_be_written_for_the_workers_is_an_error_of_the_cache(
+    repository: Path, tmp_path: Path
+) -> None:
+    """The line names the cache, which is full or was removed, and not the output."""
+    made = session_of(repository, tmp_path / "cache")
+    loaded = made.dataset(made.config.datasets[0])
+    with shared_datasets(made.store, [loaded]) as shared:
+        shutil.rmtree(made.store.root)
+        with pytest.raises(UsageError, match=f"cannot write to the cache in {made.store.root}: No such file"):
+            list(shared)
 
 
 def test_processes_cut_what_one_process_cuts(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

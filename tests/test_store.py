@@ -67,15 +67,22 @@ def test_a_damaged_entry_is_dropped_with_a_warning(tmp_path: Path, caplog: pytes
     assert not store.has(KEY)
 
 
-def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    """An entry is there whole or not at all."""
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "No space left"),
+        (OSError("9 requested and 4 written"), "9 requested and 4 written"),  # numpy's, on a full disk
+    ],
+)
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path, error: OSError, told: str) -> None:
+    """An entry is there whole or not at all, and the reason is named."""
 
     def full_disk(folder: Path) -> None:
         write_value(folder)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise error
 
     store = Store(tmp_path)
-    with pytest.raises(UsageError, match="No space left"):
+    with pytest.raises(UsageError, match=told):
         store.put(KEY, full_disk)
     assert not store.has(KEY)
     assert list((tmp_path / "chunk").iterdir()) == []

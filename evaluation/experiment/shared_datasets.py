@@ -36,8 +36,8 @@ class SharedDataset(NamedTuple):
 class SharedDatasets(Mapping[str, SharedDataset]):
     """Spec → file; files are written when the first worker needs them, which in a short run may be never."""
 
-    def __init__(self, folder: Path, datasets: Iterable[LoadedDataset]) -> None:
-        self._folder, self._datasets = folder, datasets
+    def __init__(self, store: Store, folder: Path, datasets: Iterable[LoadedDataset]) -> None:
+        self._store, self._folder, self._datasets = store, folder, datasets
 
     def __getitem__(self, spec: str) -> SharedDataset:
         return self._written[spec]
@@ -50,7 +50,8 @@ class SharedDatasets(Mapping[str, SharedDataset]):
 
     @functools.cached_property
     def _written(self) -> dict[str, SharedDataset]:
-        made = ((each.spec, _write(each, self._folder / f"{number}")) for number, each in enumerate(self._datasets))
+        with self._store.writing():
+            made = [(each.spec, _write(each, self._folder / f"{number}")) for number, each in enumerate(self._datasets)]
         return {spec: shared for spec, shared in made if shared}
 
 
@@ -62,7 +63,7 @@ def shared_datasets(store: Store, datasets: Iterable[LoadedDataset]) -> Iterator
     """
     folder = store.draft("dataset")
     try:
-        yield SharedDatasets(folder, datasets)
+        yield SharedDatasets(store, folder, datasets)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

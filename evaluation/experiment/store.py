@@ -144,34 +144,40 @@ class Store:
         """
         home, draft = self.root / key.stage, self.draft(key.stage)
         try:
-            write(draft)
-            sums = {file.name: checksum(file) for file in sorted(draft.iterdir())}
-            manifest = {"version": 1, "stage": key.stage, "inputs": key.inputs, "files": sums}
-            (draft / _MANIFEST).write_text(json.dumps(manifest, indent=1, default=str), "utf-8")
-            for file in draft.iterdir() if lasting else ():
-                sync(file)
-            share(draft)
-            try:
-                draft.rename(self.folder(key))
-            except OSError:
-                if not self.has(key):  # what is in the way is no entry of this key
-                    _remove(self.folder(key))
+            with self.writing():
+                write(draft)
+                sums = {file.name: checksum(file) for file in sorted(draft.iterdir())}
+                manifest = {"version": 1, "stage": key.stage, "inputs": key.inputs, "files": sums}
+                (draft / _MANIFEST).write_text(json.dumps(manifest, indent=1, default=str), "utf-8")
+                for file in draft.iterdir() if lasting else ():
+                    sync(file)
+                share(draft)
+                try:
                     draft.rename(self.folder(key))
-            if lasting:
-                sync(home)
-        except OSError as error:
-            raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
+                except OSError:
+                    if not self.has(key):  # what is in the way is no entry of this key
+                        _remove(self.folder(key))
+                        draft.rename(self.folder(key))
+                if lasting:
+                    sync(home)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
     def draft(self, stage: str) -> Path:
         """Return a new folder that belongs to no entry; `sweep` removes it if its writer was killed."""
         home = self.root / stage
-        try:
+        with self.writing():
             home.mkdir(parents=True, exist_ok=True)
             return Path(tempfile.mkdtemp(prefix=_DRAFT, dir=home))
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Raise a user error where writing to the store fails in the block."""
+        try:
+            yield
         except OSError as error:
-            raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror}") from error
+            # numpy says what it could not write, but has no error number.
+            raise UsageError(f"cannot write to the cache in {self.root}: {error.strerror or error}") from error
 
     def drop(self, key: StageKey) -> None:
         """Remove the entry, if there is one."""
