@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gzip
 import hashlib
@@ -36,6 +37,11 @@ _BROKEN = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, gzi
 _NAMES = {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.EILSEQ, errno.EEXIST}
 
 
+def archives_folder() -> Path:
+    """Return the folder in which archives are unpacked."""
+    return cache_folder() / "archives"
+
+
 def unpacked(archive: Path) -> Path:
     """Return the folder with the archive's files, unpacking it the first time.
 
@@ -45,8 +51,10 @@ def unpacked(archive: Path) -> Path:
     """
     with archive.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:20]
-    target = cache_folder() / "archives" / digest
+    target = archives_folder() / digest
     if _is_whole(target):
+        with contextlib.suppress(OSError):  # another user's, or just pruned: pruning looks at the last use
+            os.utime(target)
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(dir=target.parent, prefix=f"{digest}."))
@@ -62,7 +70,7 @@ def unpacked(archive: Path) -> Path:
                 return target  # another process was faster
             log.warning("%s is not as it was unpacked, and is unpacked again", target)
             target.rename(work / "changed")
-        sums.replace(_sums(target))
+        sums.replace(sums_of(target))
         try:
             draft.replace(target)
         except OSError:
@@ -74,14 +82,15 @@ def unpacked(archive: Path) -> Path:
     return target
 
 
-def _sums(target: Path) -> Path:
+def sums_of(target: Path) -> Path:
+    """Return the file with the hash of an unpacked archive's files."""
     return target.with_name(f"{target.name}.sha256")
 
 
 def _is_whole(target: Path) -> bool:
     """Return whether the folder holds what was unpacked, and nothing else."""
     try:
-        written = read_text_input(_sums(target), largest=_LARGEST_HEAD)
+        written = read_text_input(sums_of(target), largest=_LARGEST_HEAD)
         return not target.is_symlink() and written == _sum_of(target)
     except (OSError, ValueError, UsageError):
         return False

@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluation.experiment.store import StageKey, Store
+from ground_truth.archives import unpacked
 from indexing import shards
 from indexing.embedding_cache import EmbeddingCache
 from indexing.encoders.hashing import Hashing
@@ -241,6 +243,47 @@ def test_dropping_frees_an_entry_at_once(home: Path, killed: Path) -> None:
     places = [path for path in killed.glob("chunk/*") if not path.name.startswith(".")]
     assert all(not (path / "manifest.json").exists() for path in places)
     assert [path.name for path in sorted(killed.glob("chunk/.draft-*/*"))] == ["manifest.json", "value.txt"]
+
+
+@pytest.fixture
+def archive(home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an archive that is unpacked in the cache, beside a folder of a user and two kills, one of them old."""
+    monkeypatch.setenv("CHUNKBENCH_CACHE", str(home))
+    path = tmp_path_factory.mktemp("data") / "sources.zip"
+    with zipfile.ZipFile(path, "w") as zipped:
+        zipped.writestr("a/one.py", "x = 1\n")
+    folder = unpacked(path)
+    for name, days in (("abcd1234", 0), ("efgh5678", 40)):
+        draft = folder.with_name(f"{folder.name}.{name}")
+        draft.mkdir()
+        _fill(draft / "one.py", "x" * 1_000)
+        os.utime(draft, (time.time() - days * 86_400,) * 2)
+    (folder.parent / "mine").mkdir()
+    return path
+
+
+def test_unpacked_archives_are_shown_and_cleared(home: Path, archive: Path) -> None:
+    """With those whose unpacking was killed; one part of the vectors is cleared alone."""
+    assert _json(home)["archives"] == {"entries": 1, "unfinished": 2, "bytes": 2_006}
+    assert f"{home}/archives: 1 unpacked archives, 2 unfinished, 2.0 kB" in _run(home).stdout
+    assert _json(home, "clear", "--encoder", _json(home)["parts"][0]["name"])["archives"] == 0
+    assert unpacked(archive).is_dir()
+    assert _json(home, "clear")["archives"] == 3
+    assert [path.name for path in (home / "archives").iterdir()] == ["mine"]
+    assert _json(home)["archives"] == {"entries": 0, "unfinished": 0, "bytes": 0}
+
+
+def test_prune_drops_archives_that_nobody_used_and_what_kills_have_left(home: Path, archive: Path) -> None:
+    """The use of an archive keeps it; a draft of the last day stays, whatever the limit."""
+    folder = unpacked(archive)
+    os.utime(folder, (1_000, 1_000))
+    unpacked(archive)
+    assert "1 unpacked archives" in _run(home, "prune").stdout
+    assert _json(home)["archives"] == {"entries": 1, "unfinished": 1, "bytes": 1_006}
+    os.utime(folder, (1_000, 1_000))
+    assert _json(home, "prune", "--days", "0")["archives"] == 1
+    assert sorted(path.name for path in folder.parent.iterdir()) == [f"{folder.name}.abcd1234", "mine"]
+    assert (unpacked(archive) / "a" / "one.py").read_text() == "x = 1\n"
 
 
 def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
