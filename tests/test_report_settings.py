@@ -17,6 +17,7 @@ from evaluation.report.view import find_pair, views
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import Interaction, Overall, Results
 from evaluation.statistics import BestSet
+from evaluation.statistics.types import LEAST
 
 HEADLINE = "naurc@4000tok"
 NAMES = ("a", "b", "c")
@@ -233,6 +234,22 @@ def test_one_retriever_that_is_best_is_called_so() -> None:
     assert " may be best; hybrid is not: " in axis_sentences(behind)[0]
     two = _axes(dense=0.3, bm25=0.0, hybrid=0.0)
     assert axis_summary(two)[0].count(" points behind") == 2
+
+
+def test_a_retriever_that_a_one_sided_test_alone_leaves_is_not_called_best() -> None:
+    """Its interval would include 0: p stands in its place."""
+    results = _axes(dense=0.3, bm25=0.0, hybrid=0.1)
+    records = []
+    for record in results.best:
+        standings = tuple(
+            each if each.may_be_best else dataclasses.replace(each, p=0.031, low=-0.2, high=-LEAST)
+            for each in record.found.standings
+        )
+        records.append(dataclasses.replace(record, found=dataclasses.replace(record.found, standings=standings)))
+    (line,) = axis_sentences(dataclasses.replace(results, best=tuple(records)))
+    assert " Only dense may be best: hybrid is " in line
+    assert line.count(" points behind (p = 0.031, one-sided)") == 2
+    assert " dense is best" not in line
 
 
 def test_retrievers_are_summed_up_over_the_chunkers() -> None:

@@ -91,7 +91,9 @@ def _who(measure: str, may: Sequence[str], out: Sequence[Standing]) -> str:
         return f"{'Either' if len(may) == 2 else 'Any of them'} may be best."
     behind = ", ".join(_behind(measure, each) for each in out)
     if len(may) == 1:
-        return f"{may[0]} is best: {behind}."
+        # As of chunkers: a one-sided test alone leaves one, and does not show it to be best.
+        best = f"Only {may[0]} may be best" if any(each.one_sided for each in out) else f"{may[0]} is best"
+        return f"{best}: {behind}."
     are = "is" if len(out) == 1 else "are"
     return f"{named(may, 'or')} may be best; {joined([each.name for each in out])} {are} not: {behind}."
 
@@ -115,4 +117,5 @@ def _open(measure: str, pair: Comparison) -> str:
 
 def _behind(measure: str, one: Standing) -> str:
     low, high = sorted(abs(end) for end in (one.low, one.high))
-    return f"{one.name} is {with_unit(measure, abs(one.difference))} behind ({span(measure, low, high)})"
+    how_far = f"p = {one.p:.3f}, one-sided" if one.one_sided else span(measure, low, high)
+    return f"{one.name} is {with_unit(measure, abs(one.difference))} behind ({how_far})"
