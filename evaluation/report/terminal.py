@@ -193,7 +193,9 @@ def _fitted(
 def _groups(views: Sequence[View], found: Sequence[tuple[View, TextTable]], by: Group, names: Sequence[str]) -> Table:
     from rich.text import Text
 
-    settings = " / ".join(view.setting.retriever for view, _ in found)
+    several = len({view.setting.embedder for view in views if view.setting.embedder}) > 1
+    parts = ([view.setting.embedder if several else "", view.setting.retriever] for view, _ in found)
+    settings = " / ".join(" · ".join(filter(None, part)) for part in parts)
     table = new_table(f"by {by} of query ({settings})" if len(views) > 1 else f"by {by} of query")
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
