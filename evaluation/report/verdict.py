@@ -247,7 +247,7 @@ def _by(view: View, row: Comparison) -> str:
 
 
 def _signed(view: View, row: Comparison) -> str:
-    return f"{row.a} {_numbers(view, row, and_more=_without_one(view, row))}"
+    return f"{row.a} {_numbers(view, row, and_more=_without_one(view, row, signed=True))}"
 
 
 def _open(view: View, row: Comparison) -> str:
@@ -263,7 +263,7 @@ def _open(view: View, row: Comparison) -> str:
 
 def _difference(view: View, row: Comparison) -> str:
     first, second = (f"({name})" if " " in name else name for name in (row.a, row.b))
-    return f"{first} {MINUS} {second} is {_numbers(view, row)}{_without_one(view, row)}"
+    return f"{first} {MINUS} {second} is {_numbers(view, row)}{_without_one(view, row, signed=True)}"
 
 
 def _numbers(view: View, row: Comparison, *, and_more: str = "") -> str:
@@ -284,12 +284,17 @@ def _basis(view: View) -> str:
     return basis(view.best)
 
 
-def _without_one(view: View, row: Comparison | None) -> str:
-    """Return the range of the difference when one repository is left out."""
+def _without_one(view: View, row: Comparison | None, *, signed: bool = False) -> str:
+    """Return the range of the difference when one repository is left out.
+
+    Beside an amount without a sign, the range is in the direction of the amount, and has signs only if it includes 0.
+    """
     if row is None or math.isnan(row.without_one_low) or row.n_clusters < 3:
         return ""
     low, high = row.without_one_low, row.without_one_high
-    signed = low <= 0 <= high
+    if not signed and row.difference < 0:
+        low, high = -high, -low
+    signed = signed or low <= 0 <= high
     ends = [score(view.headline, end, signed=True) for end in (low, high)]
     if not signed:
         ends = [score(view.headline, end) for end in sorted((abs(low), abs(high)))]
