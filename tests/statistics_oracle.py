@@ -221,7 +221,7 @@ def compared(found: Sides, *, family: int, width: float, units: int) -> Row:
     low, high = found.lower(level), found.upper(level)
     p = min(1.0, 2 * family * min(found.p_above, found.p_below))
     needed = _needed(found, level, width=width, units=units)
-    return Row(found.estimate, max(low, -width), min(high, width), p, needed)
+    return Row(found.estimate, max(low, -width), min(high, width), p, needed if math.isfinite(needed) else math.nan)
 
 
 class Place(NamedTuple):
@@ -283,15 +283,18 @@ def standings(
         _needed(pair[i, j], min(one[i], one[j]), width=1.0, units=len(units[i, j]))
         for i, j in combinations(range(count), 2)
     ]
-    known = [each for each in needed if not math.isnan(each)]
-    return Standings(found, float(np.median(known)) if known else math.nan)
+    known = sorted(each for each in needed if not math.isnan(each))
+    inner = [each for each in known[(len(known) - 1) // 2 : len(known) // 2 + 1] if math.isfinite(each)]
+    return Standings(found, float(np.mean(inner)) if inner else math.nan)
 
 
 def _needed(found: Sides, level: float, *, width: float, units: int) -> float:
-    """Return the true difference that is shown four times in five at a one-sided level."""
+    """Return the true difference that is shown four times in five at a one-sided level; infinite if none can be."""
     reach = max(found.estimate - found.lower(level), found.upper(level) - found.estimate)
     needed = reach + stats.t.ppf(0.8, max(units - 1, 1)) * found.error
-    return needed if found.error > 0 and needed <= width else math.nan
+    if found.error > 0:
+        return needed if needed <= width else math.inf
+    return math.nan
 
 
 def _in_question(rivals: Sequence[tuple[Pairs, Sides]]) -> float:

@@ -157,6 +157,13 @@ def test_no_shared_query_is_not_comparable() -> None:
     assert (finding.verdict, finding.reason) == ("not comparable", "no query of the baseline is left")
 
 
+def test_a_measure_without_a_better_side_is_not_judged() -> None:
+    """More text behind five results is no regression, and less of it no improvement."""
+    measure = "tokens_behind@5"
+    finding = found(night({KEY: SCORES + 0.1}, measure=measure), night({KEY: SCORES}, measure=measure), measure=measure)
+    assert (finding.verdict, finding.reason) == ("not comparable", "more tokens_behind@5 is neither better nor worse")
+
+
 def test_undefined_scores_leave_their_query_out() -> None:
     """A query without a value on either night is not compared."""
     holes = SCORES.copy()

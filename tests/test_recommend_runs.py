@@ -84,6 +84,8 @@ def test_folders_are_mined_for_many_queries(documented: Path, repository: Path) 
     assert not annotated.mined
     with pytest.raises(cb.UsageError, match="one dataset"):
         cb.recommend([f"mined:root={documented}", "installed"], candidates=two)
+    with pytest.raises(cb.UsageError, match="more tokens_behind@5 is neither better nor worse: choose a headline"):
+        cb.recommend(documented, candidates=two, headline="tokens_behind@5")
 
 
 def test_records_agree_with_one_another(repository: Path) -> None:

@@ -12,6 +12,9 @@ import pytest
 from report_case import simulated_results
 
 from evaluation.measures.declared import MeasureFacts, recall
+from evaluation.report.glance import facts
+from evaluation.report.legend import mark_words
+from evaluation.report.other_axes import axis_sentences
 from evaluation.report.reading import is_read, reading_sentence
 from evaluation.report.verdict import axes_alone, sentences, verdict, where
 from evaluation.report.view import View, find_pair, views
@@ -181,6 +184,22 @@ def test_the_range_without_one_repository_has_signs_where_both_occur(low: float,
     assert "Better than b: a by 20.0 points (10.0 … 30.0)." in _said(_with(view, *few, may=("a",)))
 
 
+def test_the_range_without_one_repository_has_the_sign_of_the_difference_beside_it() -> None:
+    """Beside a signed difference its ends are signed too; beside an amount they are in the amount's direction."""
+    view = _view()
+    less = {"without_one_low": -0.12, "without_one_high": -0.06}
+    pair = _pair(view, "a b", -0.2, -0.1, 0.05, **less)
+    said = _said(_with(view, pair, may=("a", "b")))
+    more = "; without any one repository it is between −12.0 and −6.0"
+    assert f"a − b is −10.0 points (−20.0 … +5.0){more}." in said
+    based = _view(baseline="b")
+    worse = _pair(based, "c b", -0.3, -0.2, -0.1, without_one_low=-0.25, without_one_high=0.01)
+    said = _said(_with(based, dataclasses.replace(pair, a="a", b="b"), worse, may=("a",)))
+    assert f"Undecided against b: a −10.0 points (−20.0 … +5.0{more})." in said
+    ends = "; without any one repository it is between −1.0 and +25.0"
+    assert f"Worse than b: c by 20.0 points (10.0 … 30.0{ends})." in said
+
+
 def test_each_answer_against_a_baseline_has_its_numbers() -> None:
     """Better and worse without a sign, undecided with one; a shown difference within the margin is said to be small."""
     view = _view(baseline="b")
@@ -345,6 +364,31 @@ def test_a_headline_without_a_better_side_has_means_and_no_winner() -> None:
     said = _said(_view(headline="tokens_behind@5"))
     assert said.endswith("More is neither better nor worse, so none is called best.")
     assert said.startswith("tokens_behind@5 (")
+
+
+@pytest.mark.parametrize("baseline", [None, "b"])
+def test_a_headline_without_a_better_side_marks_nobody(baseline: str | None) -> None:
+    """No chunker may be best, has a mark or is better than another: their differences are only different."""
+    results = _run(headline="tokens_behind@5", baseline=baseline, retrievers=("dense", "bm25"))
+    assert not [each for each in results.best if each.measure == "tokens_behind@5"]
+    assert not axis_sentences(results)
+    for view in views(results):
+        assert not [row.mark for row in view.rows if row.mark]
+        assert not mark_words(view)
+        assert [fact.name for fact in facts(view)] == ["What is compared"]
+        answers = {row.decision for row in view.comparisons}
+        assert "different" in answers
+        assert "better" not in answers
+        assert {row.better for row in view.comparisons} == {None}
+
+
+def test_a_run_whose_repositories_give_no_bounds_does_not_blame_its_queries() -> None:
+    """A weight by queries over repositories of very unequal sizes can show hardly anything, however many queries."""
+    view = _view()
+    pairs = [_pair(view, f"{a} {b}", -0.1, 0.05, 0.2) for a, b in combinations(NAMES, 2)]
+    said = _said(_with(view, *pairs, may=NAMES, detectable=math.nan, weight="query"))
+    assert "With repositories of such unequal sizes, hardly any difference could have been shown." in said
+    assert "With so few queries" not in said
 
 
 def test_scores_without_comparisons_are_not_called_equal() -> None:

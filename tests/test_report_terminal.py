@@ -194,6 +194,20 @@ def test_settings_side_by_side_have_their_means_and_marks() -> None:
     assert _cells(one[1][0]) == ["chunker", "dense", "hybrid", "chunks", "size"]
 
 
+def test_kinds_of_several_embedders_name_them() -> None:
+    """Two embedders with one retriever would have the same heading."""
+    text = " ".join(_printed(render_table(_run(("dense",), ("minilm", "bge")))).split())
+    assert "by kind of query (minilm · dense / bge · dense)" in text
+    titles = [title for title, _ in _tables(_printed(render_table(_run(("dense", "hybrid")))))]
+    assert "by kind of query (dense / hybrid)" in titles
+
+
+def test_a_chunker_alone_in_its_setting_has_no_star() -> None:
+    """Beside other settings, its mean in each of them would look like the best of all."""
+    results = simulated_results(names=("a",), edges=(0.0,), retrievers=("dense", "bm25"))
+    assert "★" not in "".join(_tables(_printed(render_table(results)))[0][1])
+
+
 def test_settings_that_do_not_fit_side_by_side_are_in_several_tables() -> None:
     """Each with the chunkers; together they have every setting once."""
     results = _run(("dense", "bm25", "hybrid"))

@@ -206,6 +206,31 @@ def test_a_set_has_its_means_in_order_and_its_counts() -> None:
     assert math.isnan(same.detectable)
 
 
+def test_a_set_in_which_most_pairs_can_show_nothing_has_no_detectable_difference() -> None:
+    """One pair of near copies has a bound, and does not stand for those that have none."""
+    rng = np.random.default_rng(3)
+    clusters = [f"r{k}" for k, size in enumerate((80, 66, 60, 30, 15, 9, 6)) for _ in range(size)]
+    scores = rng.uniform(0, 1, (4, len(clusters)))
+    scores[3] = scores[2] + rng.normal(0, 0.001, len(clusters))
+    scores = scores.clip(0, 1)
+    near = best_set(scores[2:], clusters, names=list("cd"), weight="query")
+    assert 0 < near.detectable < 0.1
+    assert math.isnan(best_set(scores, clusters, names=list("abcd"), weight="query").detectable)
+
+
+def test_what_has_no_better_side_is_different_and_not_better() -> None:
+    """The numbers are the same; neither of the two is the better one."""
+    scores, clusters = np.array([np.full(80, 0.9), np.linspace(0.1, 0.3, 80)]), [f"r{k % 8}" for k in range(80)]
+    (plain,), (found,) = (
+        compare_pairs(scores, clusters, names=["a", "b"], higher_is_better=higher) for higher in (True, None)
+    )
+    assert (found.low, found.high, found.p, found.shown) == (plain.low, plain.high, plain.p, True)
+    assert (plain.decision, plain.better) == ("better", "a")
+    assert (found.decision, found.better, found.turned().better) == ("different", None, None)
+    (same,) = compare_pairs(scores[[0, 0]], clusters, names=["a", "b"], higher_is_better=None)
+    assert same.decision == "practically the same"
+
+
 def test_units_have_weights_that_sum_to_1() -> None:
     """Repositories or queries, each repository or each query counting once; what has no value weighs nothing."""
     values = np.array([[1.0, 3.0, NAN, 5.0, NAN], [NAN] * 5])

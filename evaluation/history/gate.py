@@ -107,6 +107,8 @@ def _pair(now: Results, before: Results, new: CellRecord, old: CellRecord, measu
     """Return the shared queries' scores, or why there are none."""
     if measure not in old.scores:
         return f"the baseline did not measure {measure}"
+    if parse_measure(measure).direction == "none":
+        return f"more {measure} is neither better nor worse"
     asked = now.queries_of(new.key.dataset)
     places = {query.id: place for place, query in enumerate(before.queries_of(old.key.dataset))}
     shared = [(k, places[query.id]) for k, query in enumerate(asked) if query.id in places]

@@ -45,6 +45,7 @@ def recommend(
     """Return the recommendation for the session's dataset; without specs, among the default candidates."""
     started = time.perf_counter()
     config = session.config
+    rules = rules_of(session)
     dataset = session.dataset(config.datasets[0]).dataset
     candidates = (
         [Candidate(spec, family_of(spec, getattr(session.chunker(spec), "size_field", None))) for spec in specs]
@@ -54,7 +55,6 @@ def recommend(
     chunkers = dict.fromkeys([*(each.spec for each in candidates), *([current] if current else [])])
     session = session.with_config(config.model_copy(update={"chunkers": tuple(chunkers)}))
     field = make_field(session, candidates, limits, executor=helped.executor, progress=helped.progress)
-    rules = rules_of(session)
     first, division = _divided(session, field, rules, helped)
     filling = around(field.runners.values(), first) if first else {}
     measuring = Measuring(session, division, filling, helped.executor, helped.progress, helped.say)
@@ -101,8 +101,12 @@ def _divided(session: Session, field: Field, rules: Rules, helped: Help) -> tupl
 
 
 def rules_of(session: Session) -> Rules:
-    """Return the parameters of the race for the session's headline measure."""
+    """Return the parameters of the race for the session's headline measure; raise if it has no better side."""
     measure = next(each for each in session.measures if each.name == session.config.headline)
+    if measure.direction == "none":
+        raise UsageError(
+            f"more {measure.name} is neither better nor worse: choose a headline such as naurc@4000tok to recommend by"
+        )
     options = statistics_options(measure, session.config)
     scale = Scale(options["value_range"], options["higher_is_better"], options["weight"])
     return Rules(margin=margin_of(measure, session.config, 1.0), scale=scale)

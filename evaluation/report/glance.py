@@ -40,7 +40,8 @@ def overall_facts(results: Results, views: Sequence[View]) -> list[Fact]:
         ends = [score(views[0].headline, end) for end in (min(smallest), max(smallest))]
         between = f"{ends[0]} to {with_unit(views[0].headline, max(smallest))}"
         size = with_unit(views[0].headline, max(smallest)) if ends[0] == ends[1] else between
-        said.append(Fact("What one setting could show", f"a true difference of {size}, four times in five"))
+        where = f"in {len(smallest)} of {len(scored)}, " if len(smallest) < len(scored) else ""
+        said.append(Fact("What one setting could show", f"{where}a true difference of {size}, four times in five"))
     chance, ceiling = (level_words(scored, level) for level in ("chance", "ceiling"))
     if chance and ceiling:
         said.append(Fact("Between chance and ceiling", f"random ranking {chance}, perfect ranking {ceiling}"))

@@ -42,10 +42,10 @@ def mark_words(view: View) -> list[str]:
     """Return what the marks of one setting's table mean: they apply to that setting alone."""
     margin = view.config.margin
     same = f"{margin:g} points" if measure_of(view.headline).unit == "share" else f"{margin:g} % of the mean"
-    if view.baseline:
-        return [f"Against {view.baseline}: ▲ better, ▼ worse, ≈ practically the same (within {same}), ? undecided."]
     if not any(row.mark for row in view.rows):
         return []
+    if view.baseline:
+        return [f"Against {view.baseline}: ▲ better, ▼ worse, ≈ practically the same (within {same}), ? undecided."]
     alone = " of this setting, taken by itself" if not view.alone else ""
     return [
         f"{MAY_BE_BEST} may be the best{alone}: with 95 % confidence the truly best {view.noun} is among those marked."

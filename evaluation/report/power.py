@@ -8,6 +8,7 @@ import numpy as np
 
 from evaluation.report.formats import score, with_unit
 from evaluation.report.view import View
+from evaluation.statistics.detectable import middle
 
 
 def detectable(view: View) -> float:
@@ -16,8 +17,9 @@ def detectable(view: View) -> float:
         return math.nan
     if not view.baseline:
         return view.best.detectable
-    known = [row.detectable for row in view.comparisons if not math.isnan(row.detectable)]
-    return float(np.median(known)) if known else math.nan
+    # Those with an effect differ; if they have no such difference, they can show none.
+    found = [row.detectable for row in view.comparisons if row.effect is not None]
+    return middle(np.array([math.inf if math.isnan(each) else each for each in found]))
 
 
 def power_words(view: View) -> str:

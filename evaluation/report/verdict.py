@@ -306,8 +306,12 @@ def _could_have_shown(view: View, *, power: bool) -> list[str]:
     assert view.best is not None  # noqa: S101 - `_answer` has looked
     words = power_words(view)
     if not words:
-        nothing = not view.best.excluded and not any(row.shown for row in view.comparisons)
-        return ["With so few queries, no difference could have been shown."] if nothing else []
+        if view.best.excluded or any(row.shown for row in view.comparisons):
+            return []
+        if (view.best.unit, view.best.weight) == ("repository", "query"):
+            # Where few repositories hold most of the queries, there are no bounds, however many queries there are.
+            return ["With repositories of such unequal sizes, hardly any difference could have been shown."]
+        return ["With so few queries, no difference could have been shown."]
     said = words.replace(", four times in five", " would have been shown four times in five", 1)
     return [f"{said[:1].upper()}{said[1:]}."] if power else []
 

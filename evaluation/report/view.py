@@ -195,7 +195,8 @@ def _view(
     sign = 1 if lower_is_better(headline) else -1
     plain = [Row(cell.key.chunker, cell, "", frozenset()) for cell in scored]
     plain.sort(key=lambda row: (row.mean(headline) is None, sign * (row.mean(headline) or 0.0), row.chunker))
-    top = _best(plain, [name for name in measures if not is_published(name)])
+    # Alone in its setting, a chunker is not the best of anything.
+    top = _best(plain, [name for name in measures if not is_published(name)]) if len(plain) > 1 else {}
     view = View(
         setting=setting,
         headline=headline,
@@ -230,7 +231,7 @@ def _place(record: ComparisonRecord | BestRecord) -> tuple[str, str, str, str] |
 def _best(rows: Sequence[Row], measures: Sequence[str]) -> dict[str, set[str]]:
     """Return which has the best mean of each measure; several if they tie."""
     found: dict[str, set[str]] = {}
-    for measure in measures:
+    for measure in (name for name in measures if measure_of(name).direction != "none"):
         means = {row.chunker: mean for row in rows if (mean := row.mean(measure)) is not None}
         top = (min if lower_is_better(measure) else max)(means.values(), default=None)
         found[measure] = {name for name, mean in means.items() if mean == top}
@@ -239,6 +240,8 @@ def _best(rows: Sequence[Row], measures: Sequence[str]) -> dict[str, set[str]]:
 
 def _mark(view: View, chunker: str) -> str:
     """Return ● for one that may be best; against a baseline ▲ better, ▼ worse, ≈ practically the same, ? undecided."""
+    if measure_of(view.headline).direction == "none":
+        return ""
     if view.baseline is None:
         return MAY_BE_BEST if view.best and chunker in view.best.may_be_best else ""
     if chunker == view.baseline:

@@ -41,7 +41,7 @@ def statistics_options(measure: Measure, config: ExperimentConfig) -> dict[str, 
     """Return the options of every procedure for a measure and an experiment."""
     return {
         "weight": config.weight,
-        "higher_is_better": measure.direction != "lower",
+        "higher_is_better": None if measure.direction == "none" else measure.direction == "higher",
         "value_range": measure.range,
         "test": config.test,
         "flips": config.flips,
@@ -108,7 +108,10 @@ def _compare(results: Results, group: Alternatives) -> Iterator[ComparisonRecord
 def _best(results: Results, group: Alternatives) -> Iterator[BestRecord]:
     clusters = results.clusters_of(group.setting.dataset)
     for name, (names, scores) in _scored(results.config, group):
-        options = statistics_options(parse_measure(name), results.config)
+        measure = parse_measure(name)
+        if measure.direction == "none":
+            continue
+        options = statistics_options(measure, results.config)
         found = best_set(scores, clusters, names=names, **options)
         yield BestRecord(group.axis, *group.setting, name, found)
 

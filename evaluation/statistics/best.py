@@ -12,7 +12,7 @@ from chunkers.errors import UsageError
 from evaluation.statistics.caveats import caveats
 from evaluation.statistics.compare import FLIPS
 from evaluation.statistics.control import family_level, family_p, in_question, shared_correlation
-from evaluation.statistics.detectable import detectable
+from evaluation.statistics.detectable import detectable, middle
 from evaluation.statistics.evidence import Group, Settings, Span, agreeing, weigh, within
 from evaluation.statistics.samples import by_repository
 from evaluation.statistics.scores import checked, checked_settings, difference_span, score_span
@@ -153,9 +153,7 @@ def _bounds(
             found = caveats(group, place, repositories=repositories, row=int(row), queries=len(clusters), span=span)
             noted |= dict.fromkeys(found)
     main = max(groups, key=lambda group: len(group.rows))
-    usable = smallest[~np.isnan(smallest)]
-    middle = float(np.median(usable)) if len(usable) else float("nan")
-    basis = _Basis(main.unit, main.method, int(main.samples.counts.max()), middle, tuple(noted))
+    basis = _Basis(main.unit, main.method, int(main.samples.counts.max()), middle(smallest), tuple(noted))
     return _Bounds(estimate, low, high, one_sided_high, p_worse, families), basis
 
 

@@ -32,7 +32,7 @@ class _Family(NamedTuple):
     span: Span
     settings: Settings
     margin: float
-    higher_is_better: bool
+    higher_is_better: bool | None
 
 
 def compare_pairs(
@@ -43,7 +43,7 @@ def compare_pairs(
     family: str = "all",
     weight: Weight = "repository",
     margin: float = MARGIN,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = True,
     value_range: tuple[float, float] | None = None,
     test: TestName = "t",
     flips: int = FLIPS,
@@ -57,6 +57,7 @@ def compare_pairs(
     clusters: the repository of each query.
     weight: whether each repository counts once, or each query.
     margin: differences within ± this are practically the same, in the measure's own unit.
+    higher_is_better: None if more is neither better nor worse: what is shown to differ is then "different".
     value_range: the least and the largest possible score. Without it, scores between 0 and 1 are taken as shares.
     test: "t" is the default procedure: t over repositories from six on, else bounds over queries, which assume neither
         symmetry nor a normal mean. "sign-flip" flips the signs of the same units; it assumes symmetric differences.
@@ -154,7 +155,7 @@ def _comparison(
         effect=float(difference / (error * np.sqrt(count))) if error > _EQUAL else None,
         without_one_low=float(family.without_one[0][row]),
         without_one_high=float(family.without_one[1][row]),
-        detectable=smallest,
+        detectable=_finite(smallest),
         caveats=_caveats(group, place, row, family, count),
         test=family.settings.test,
         method=group.method,

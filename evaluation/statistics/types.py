@@ -11,7 +11,8 @@ Unit = Literal["repository", "query"]
 Weight = Literal["repository", "query"]
 """What counts once in a mean: each repository (the default everywhere), or each query."""
 TestName = Literal["t", "sign-flip"]
-Decision = Literal["better", "practically the same", "undecided"]
+Decision = Literal["better", "different", "practically the same", "undecided"]
+"""``different`` takes the place of ``better`` where more is neither better nor worse."""
 
 MIN_REPOSITORIES = 6
 """With fewer, t over repositories has too few degrees of freedom, and no flip of whole ones can reach p < 0.05."""
@@ -77,7 +78,7 @@ class Comparison:
     """The smallest difference when one repository is left out; NaN with one repository."""
     without_one_high: float
     detectable: float
-    """Smallest true difference that this comparison shows with 80 % power; NaN if the two never differ."""
+    """Smallest true difference that this comparison shows with 80 % power; NaN if none is, or the two never differ."""
     caveats: tuple[str, ...]
     test: TestName
     method: str
@@ -89,7 +90,8 @@ class Comparison:
     exact: bool
     """Whether all possible flips were tried."""
     seed: int
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
+    """None if more is neither better nor worse."""
 
     @property
     def shown(self) -> bool:
@@ -103,7 +105,7 @@ class Comparison:
         A difference that is shown and smaller than the margin is still "better"; see `within_margin`.
         """
         if self.shown:
-            return "better"
+            return "different" if self.higher_is_better is None else "better"
         return "practically the same" if self.within_margin else "undecided"
 
     @property
@@ -114,7 +116,7 @@ class Comparison:
     @property
     def better(self) -> str | None:
         """The better of the two; None if neither is shown to be."""
-        if not self.shown:
+        if not self.shown or self.higher_is_better is None:
             return None
         return self.a if (self.difference > 0) == self.higher_is_better else self.b
 
@@ -194,7 +196,8 @@ class BestSet:
     n_clusters: int
     n_queries: int
     detectable: float
-    """Smallest distance from the best that excludes an alternative with 80 % power (the median over alternatives)."""
+    """Smallest distance from the best that excludes an alternative with 80 % power: the median over the pairs that
+    ever differ; NaN if most of those can show no difference."""
     caveats: tuple[str, ...]
     method: str
     family: int
