@@ -17,15 +17,17 @@ _CPP = re.compile(
 )
 _OBJC = re.compile(rb"^[ \t]*(?:@(?:interface|protocol|implementation|class|import|end)\b|#\s*import\b)", re.MULTILINE)
 _MATLAB = re.compile(rb"^[ \t]*(?:%|function\b|classdef\b|end\b)", re.MULTILINE)
-_C_COMMENT = re.compile(rb"\s*(?:/\*|//|#\s*(?:include|define|if))")
-_RACC = re.compile(rb"^\s*(?:class\s+[A-Z]\w*|rule\s*$|---- (?:header|inner|footer))", re.MULTILINE)
-_GOYACC = re.compile(rb"%\{\s*(?://[^\n]*\n\s*)*package\s+\w+")
-_PROLOG = re.compile(rb"^(?::-\s|[a-z]\w*\([^)]*\)\s*:-)", re.MULTILINE)
-_VERILOG = re.compile(rb"^\s*(?:`\w+|(?:module|endmodule|primitive|always|assign|wire|reg)\b)", re.MULTILINE)
+_C_COMMENT = re.compile(rb"(?:/\*|//|#\s*(?:include|define|if))")
+_RACC = re.compile(rb"^[^\S\n]*(?:class\s+[A-Z]\w*|rule\s*$|---- (?:header|inner|footer))", re.MULTILINE)
+_GOYACC = re.compile(rb"^[ \t]*%\{\s*(?://[^\n]*\n\s*)*package\s+\w+", re.MULTILINE)
+_PROLOG = re.compile(rb"^(?::-\s|[a-z]\w*\([^)]{0,1000}\)\s*:-)", re.MULTILINE)
+_VERILOG = re.compile(rb"^[^\S\n]*(?:`\w+|(?:module|endmodule|primitive|always|assign|wire|reg)\b)", re.MULTILINE)
 _LATEX = re.compile(rb"\\(?:NeedsTeXFormat|ProvidesClass|documentclass|RequirePackage)")
-_PUPPET = re.compile(rb"^\s*(?:class\s+[\w:]+\s*[({]|define\s+[\w:]+|node\s+|\$\w+\s*=|\w+\s*\{\s*['\"])", re.MULTILINE)
+_PUPPET = re.compile(
+    rb"^[^\S\n]*(?:class\s+[\w:]+\s*[({]|define\s+[\w:]+|node\s+|\$\w+\s*=|\w+\s*\{\s*['\"])", re.MULTILINE
+)
 _QT_LINGUIST = re.compile(rb"\A\s*<\?xml|\A\s*<!DOCTYPE TS>")
-_GLSL = re.compile(rb"^\s*(?:#version\b|void\s+main\s*\(|(?:uniform|varying|attribute)\s)", re.MULTILINE)
+_GLSL = re.compile(rb"^[^\S\n]*(?:#version\b|void\s+main\s*\(|(?:uniform|varying|attribute)\s)", re.MULTILINE)
 _LEX = re.compile(rb"^%%", re.MULTILINE)
 _SHEBANG = re.compile(rb"\A#![ \t]*(?:\S*/)?(?:env(?:[ \t]+-\S+|[ \t]+\w+=\S*)*[ \t]+(?:\S*/)?)?([\w.+-]+)")
 _INTERPRETERS = {
@@ -56,7 +58,9 @@ AMBIGUOUS: Final = {
     "pl": _first((_PROLOG, "")),
     "v": _first((_VERILOG, "verilog")),
     "cls": _first((_LATEX, "latex")),
-    "pp": _first((_PUPPET, "puppet"), (re.compile(rb"(?i)^\s*(?:unit|program|uses|begin)\b", re.MULTILINE), "pascal")),
+    "pp": _first(
+        (_PUPPET, "puppet"), (re.compile(rb"(?i)^[^\S\n]*(?:unit|program|uses|begin)\b", re.MULTILINE), "pascal")
+    ),
     "ts": _first((_QT_LINGUIST, "xml")),
     "fs": _first((_GLSL, "glsl")),
 }

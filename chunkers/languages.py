@@ -312,6 +312,11 @@ def is_endless(language: str, data: bytes) -> bool:
     return mark is not None and data.find(mark, data.rfind(b"\n") + 1) >= 0
 
 
+def parsing_seconds(size: int) -> float:
+    """Return the processor time that parsing this many bytes may take."""
+    return PARSE_SECONDS + PARSE_SECONDS_PER_MB * size / 1e6
+
+
 def syntax_tree(language: str, data: bytes, *, seconds: float | None = None) -> Tree | None:
     """Return the tree of a text, or None if its grammar takes too long."""
     if is_endless(language, data):
@@ -321,7 +326,7 @@ def syntax_tree(language: str, data: bytes, *, seconds: float | None = None) -> 
             language,
         )
         return None
-    allowed = PARSE_SECONDS + PARSE_SECONDS_PER_MB * len(data) / 1e6 if seconds is None else seconds
+    allowed = parsing_seconds(len(data)) if seconds is None else seconds
     made = parser(language)
     until = time.thread_time() + allowed
     while (left := until - time.thread_time()) > 0:

@@ -139,27 +139,31 @@ def comments_taken_in(node: Node, comments: Container[str]) -> list[Node]:
     A body delimited only by indentation, as in Scala, extends to the next word, over the comments before that.
     """
     taken_in: list[Node] = []
-    row, column = node.start_point
-    inner: Node | None = node
-    while inner is not None and inner.end_point.row > row:
-        inner, below = _last_code(inner, comments, row=row, column=column)
-        taken_in[:0] = below
+    if node.end_point.row == node.start_point.row or not _ends_in_comment(node, comments):
+        return taken_in
+    inner = node
+    while inner.children and (inner.end_point.row > node.start_point.row):
+        parts = inner.children
+        count = len(parts)
+        while count and _is_below(parts[count - 1], node, comments):
+            count -= 1
+        taken_in[:0] = parts[count:]
+        if not count:
+            break
+        inner = parts[count - 1]
     return taken_in
 
 
-def _last_code(node: Node, comments: Container[str], *, row: int, column: int) -> tuple[Node | None, list[Node]]:
-    """Return a node's last child but for comments below this place and no deeper, and these comments."""
-    count = node.child_count
-    last = node.child(count - 1) if count else None
-    if last is None or last.type not in comments:  # nearly always: the children are not listed
-        return last, []
-    parts = node.children
-    while count and parts[count - 1].type in comments:
-        at = parts[count - 1].start_point
-        if at.row <= row or at.column > column:
-            break
-        count -= 1
-    return parts[count - 1] if count else None, parts[count:]
+def _ends_in_comment(node: Node, comments: Container[str]) -> bool:
+    """Return whether a node's last visible byte is of a comment; the way to it from child to child may be very long."""
+    end = node.start_byte + len((node.text or b"").rstrip())
+    last = node.descendant_for_byte_range(end - 1, end) if end > node.start_byte else None
+    return last is not None and (last.type in comments or (last.parent is not None and last.parent.type in comments))
+
+
+def _is_below(part: Node, node: Node, comments: Container[str]) -> bool:
+    at = part.start_point
+    return part.type in comments and at.row > node.start_point.row and at.column <= node.start_point.column
 
 
 def definition_in(node: Node, nodes: DefinitionNodes) -> Node | None:

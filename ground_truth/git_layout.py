@@ -14,7 +14,7 @@ from ground_truth.git_objects import check_objects, is_own_file
 
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _REF_NAME = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|\Z)|/\.))(?![./-])[^\x00-\x20~^:?*\[\\\x7f]+(?<![./])\Z")
-_SHA256 = re.compile(rb"^\s*objectformat\s*=\s*\"?sha256", re.IGNORECASE | re.MULTILINE)
+_SHA256 = re.compile(rb"^[^\S\n]*objectformat\s*=\s*\"?sha256", re.IGNORECASE | re.MULTILINE)
 _POINTER = 4_096
 """Maximum bytes of a file that holds one path, one name or one hash."""
 _PACKED = 256 * 2**20

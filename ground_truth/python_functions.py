@@ -6,6 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from chunkers.captures import captures
 from chunkers.languages import grammar, syntax_tree
 from ground_truth.lines import LineRange
 from ground_truth.miners.python_docstrings import python_definitions
@@ -27,13 +28,11 @@ class Function(NamedTuple):
 
 def functions_of(data: bytes) -> list[Function]:
     """Return all functions and methods of a file in document order."""
-    from tree_sitter import QueryCursor
-
     tree = syntax_tree("python", data)
     if tree is None:
         return []
     docs = {(one.start_line, one.end_line, one.name): one.doc for one in python_definitions(data)}
-    nodes = QueryCursor(_query()).captures(tree.root_node).get("function", [])
+    nodes = captures(_query(), tree.root_node).get("function", [])
     return [_function(node, data, docs) for node in sorted(nodes, key=lambda node: node.start_byte)]
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from chunkers.captures import captures
 from chunkers.languages import grammar, known_languages
 from chunkers.outline import code_end
 from chunkers.syntax import last_tree
+from ground_truth.miners.around import Around, Child
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
@@ -68,7 +71,7 @@ _MARK = re.compile(
     r"^[ \t]*(?:/\*+!?|//[/!]*|\(\*+|\{-+[|^]?|<!--+|--\[=*\[|--+(?: ?[|^])?|\*+(?!/)|#+\|?|;+|%+|\"|'|!+|REM\b)[ \t]?",
     re.IGNORECASE,
 )
-_END = re.compile(r"[ \t]*(?:\*+/|\*+\)|-+\}|--+>|\]=*\]|\|#)[ \t]*$")
+_END = re.compile(r"(?:(?<!\*)\*+[/)]|(?<!-)(?:-+\}|--+>)|\]=*\]|\|#)\Z")
 
 
 class Comment(NamedTuple):
@@ -101,25 +104,25 @@ def commented_blocks(data: bytes, language: str) -> Iterator[Commented]:
     if tree is None:
         return
     root = tree.root_node
+    around = Around(root, functools.partial(_inside, data=data, language=language))
     for group in _groups(own_line_comments(root, data, language), data):
         comment = Comment(group[0].start_byte, _end_byte(group[-1], data), _text(group, data))
-        lines, problem = _introduced(group, root, data, language)
+        lines, problem = _introduced(group, around, data, language)
         yield Commented(comment, lines, problem)
 
 
 def own_line_comments(root: Node, data: bytes, language: str) -> Iterator[Node]:
     """Yield the comments that have their lines to themselves, in document order, none inside another."""
-    from tree_sitter import QueryCursor
-
     query = _query(language)
     if query is None:
         return
     end = -1
-    for node in sorted(QueryCursor(query).captures(root).get("comment", []), key=lambda node: node.start_byte):
+    for node in sorted(captures(query, root).get("comment", []), key=lambda node: node.start_byte):
         if node.start_byte >= end:
-            end = node.end_byte
-            if not data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte].strip():
+            line = node.start_byte - node.start_point.column
+            if line >= end and not data[line : node.start_byte].strip():
                 yield node
+            end = node.end_byte
 
 
 def has_comments(language: str | None) -> bool:
@@ -190,32 +193,33 @@ def _end_byte(node: Node, data: bytes) -> int:
 
 def _text(group: list[Node], data: bytes) -> str:
     raw = data[group[0].start_byte : group[-1].end_byte].decode("utf-8", "replace")
-    return "\n".join(_END.sub("", _MARK.sub("", line)).rstrip() for line in raw.splitlines()).strip()
+    return "\n".join(_END.sub("", _MARK.sub("", line).rstrip(" \t")).rstrip() for line in raw.splitlines()).strip()
 
 
-def _introduced(group: list[Node], root: Node, data: bytes, language: str) -> tuple[Lines | None, str]:
-    if reason := _not_in_body(group[-1], data, language):
+def _introduced(group: list[Node], around: Around[_Inside], data: bytes, language: str) -> tuple[Lines | None, str]:
+    if reason := around.move_to(group[-1]).problem:
         return None, reason
     marks = (*_DOC_MARKS, _NIM_DOC_MARK) if language == "nim" else _DOC_MARKS
     if data.startswith(marks, group[0].start_byte):
         return None, "documents a definition"
-    first = _statement_below(group[-1], root, data)
-    if first is None:
+    below = _statement_below(group[-1], around, data)
+    if below is None:
         return None, "introduces no statement"
+    first = below.node
     if _is_definition(first, data, language):
         return None, "documents a definition"
-    if first.parent is not None and first.parent.type in _EXPRESSIONS and language not in _LISPS:
+    if below.parent.type in _EXPRESSIONS and language not in _LISPS:
         return None, "inside an expression"
     end = last_code_row(first, data, language)
-    node = first.next_sibling
     only_declares = _declares(first, data)
-    # A block that has only declared its variables continues after the empty line.
-    while node is not None and node.start_point.row <= end + 1 + only_declares:
+    for node in itertools.islice(below.siblings, below.index + 1, None):
+        # A block that has only declared its variables continues after the empty line.
+        if node.start_point.row > end + 1 + only_declares:
+            break
         if node.start_point.row > end and (not node.is_named or _COMMENT.fullmatch(node.type)):
             break
         end = max(end, last_code_row(node, data, language))
         only_declares = only_declares and (not node.is_named or _declares(node, data))
-        node = node.next_sibling
     return Lines(first.start_point.row + 1, end + 1), ""
 
 
@@ -224,21 +228,28 @@ def _declares(node: Node, data: bytes) -> bool:
     return bool(_DECLARATION.fullmatch(node.type)) and b"(" not in data[node.start_byte : node.end_byte]
 
 
-def _not_in_body(comment: Node, data: bytes, language: str) -> str:
-    """Return why a comment is not in the body of a function, or nothing."""
+class _Inside(NamedTuple):
+    """What is known of a comment whose parent a node is."""
+
+    problem: str
+    """Why it is not in the body of a function, or nothing."""
+    is_tested: bool
+    """Whether a test is around it."""
+
+
+def _inside(node: Node, outer: _Inside | None, *, data: bytes, language: str) -> _Inside:
     kinds = _body_kinds(language)
-    node = comment.parent
-    found = kinds is None and node is not None and node.parent is not None
-    while node is not None:
-        if _is_test(node, data):
-            return "inside a test"
-        if not found and _TYPE_BODY.fullmatch(node.type):
-            return "outside a body"
-        if kinds is not None:
-            is_body = kinds.fullmatch(node.type) or (language == "elixir" and _called(node, data) in _ELIXIR_BODIES)
-            found = found or bool(is_body)
-        node = node.parent
-    return "" if found else "outside a body"
+    is_tested = _is_test(node, data) or (outer is not None and outer.is_tested)
+    in_body = _Inside("inside a test" if is_tested else "", is_tested)
+    outside = outer or _Inside("outside a body", is_tested=False)
+    if kinds is None:
+        return in_body if outer else outside
+    if is_tested and not outside.is_tested:
+        return in_body
+    if _TYPE_BODY.fullmatch(node.type):
+        return _Inside("outside a body", is_tested)
+    is_body = kinds.fullmatch(node.type) or (language == "elixir" and _called(node, data) in _ELIXIR_BODIES)
+    return in_body if is_body else outside
 
 
 def _is_test(node: Node, data: bytes) -> bool:
@@ -249,7 +260,7 @@ def _is_test(node: Node, data: bytes) -> bool:
     return node.type == "TestDecl"
 
 
-def _statement_below(comment: Node, root: Node, data: bytes) -> Node | None:
+def _statement_below(comment: Node, around: Around[_Inside], data: bytes) -> Child | None:
     """Return the statement that begins on the next line at the comment's depth."""
     row = last_row(comment) + 1
     start = data.find(b"\n", _end_byte(comment, data)) + 1
@@ -257,14 +268,14 @@ def _statement_below(comment: Node, root: Node, data: bytes) -> Node | None:
         return None
     while start < len(data) and data[start : start + 1] in (b" ", b"\t"):
         start += 1
-    node = root.descendant_for_byte_range(start, start + 1)
-    if node is None or node.start_byte != start or node.start_point.column != comment.start_point.column:
+    *outer, inner = around.beginning_at(start) or [None]
+    if inner is None or inner.node.start_point.column != comment.start_point.column:
         return None
-    if node.start_point.row != row or _COMMENT.fullmatch(node.type):
+    if inner.node.start_point.row != row or _COMMENT.fullmatch(inner.node.type):
         return None
-    while node.parent is not None and node.parent.start_byte == start and not _CONTAINER.fullmatch(node.parent.type):
-        node = node.parent
-    return node if node.is_named else None
+    while outer and not _CONTAINER.fullmatch(outer[-1].node.type):
+        inner = outer.pop()
+    return inner if inner.node.is_named else None
 
 
 def _is_definition(node: Node, data: bytes, language: str) -> bool:

@@ -27,14 +27,15 @@ _DIRECTIVES = (
     r"|language=|<<<|>>>"
     r"|%%|safety:|@(?:param|return|type|var|see|throws)\b"
 )
+# Each line is searched for itself: a pattern that runs on to the next from every line takes the cube of their number.
 _CODE = (
-    r"[;{}]\s*$"
-    r"|^\W*(?:if|elif|else if|for|while|switch|catch|with|def|class)\b.*[:{]\s*$"
-    r"|^\W*[\w.$>-]+\s*(?:[-+*/|&]?=|:=)\s*\S"
-    r"|^\W*[\w.$:]+\(.*\)\W*$"
-    r"|^\W*(?:import|from|include|require|return|print|raise|throw|assert|await|yield|let|var|const|local|val"
+    r"[;{}][^\S\n]*$"
+    r"|^[^\w\n]*(?:if|elif|else if|for|while|switch|catch|with|def|class)\b.*[:{][^\S\n]*$"
+    r"|^[^\w\n]*[\w.$>-]+\s*(?:[-+*/|&]?=|:=)\s*\S"
+    r"|^[^\w\n]*[\w.$:]+\(.*\)[^\w\n]*$"
+    r"|^[^\w\n]*(?:import|from|include|require|return|print|raise|throw|assert|await|yield|let|var|const|local|val"
     r"|echo|self\."
-    r"|this\.|@)\b\s*[\w.'\"$(\[]+[^ a-z]*$"
+    r"|this\.|@)\b\s*[\w.'\"$(\[]+[^ a-z\n]*$"
 )
 _SYMBOLS = r"==|!=|&&|\|\||=>|->|::|</?\w+>|\w\[\w+\]|\$\w"
 # Each is searched for in the whole comment, in this order.

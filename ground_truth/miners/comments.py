@@ -11,7 +11,8 @@ from ground_truth.miners.comment_blocks import Commented, Lines, commented_block
 from ground_truth.miners.comment_text import comment_query, no_description
 from ground_truth.miners.corpus import harvest_files
 from ground_truth.miners.equal_texts import distinct_lines
-from ground_truth.miners.finds import FileFinds, Found
+from ground_truth.miners.finds import FileFinds, Found, nested_too_deeply
+from ground_truth.miners.query_text import LONGEST_TEXT
 from ground_truth.miners.types import Mined
 from ground_truth.types import HiddenSpan
 
@@ -38,7 +39,9 @@ def comments_of(source: SourceFile) -> FileFinds:
     """Return the possible queries from a file's comments."""
     hidden = [(span.start_byte, span.end_byte) for span in hidden_comments(source)]
     lines = source.data.split(b"\n")
-    return FileFinds(hidden, [_found(lines, each) for each in _descriptions(source)])
+    described = _descriptions(source)
+    problems = nested_too_deeply(each.found.lines or (1, 0) for each in described)
+    return FileFinds(hidden, [_found(lines, *each) for each in zip(described, problems, strict=True)])
 
 
 def hidden_comments(source: SourceFile) -> tuple[HiddenSpan, ...]:
@@ -52,17 +55,20 @@ def hidden_comments(source: SourceFile) -> tuple[HiddenSpan, ...]:
 def _descriptions(source: SourceFile) -> tuple[_Description, ...]:
     """Return the comments of a file with what each introduces; cached, since mined comments are hidden next."""
     blocks = commented_blocks(source.data, source.language) if source.language else ()
-    asked = ((found, comment_query(found.comment.text)) for found in blocks)
-    return tuple(_Description(found, query, no_description(found.comment.text, query)) for found, query in asked)
+    texts = ((found, found.comment.text[:LONGEST_TEXT]) for found in blocks)
+    asked = ((found, text, comment_query(text)) for found, text in texts)
+    return tuple(_Description(found, query, no_description(text, query)) for found, text, query in asked)
 
 
 def _span(source: SourceFile, found: Commented) -> HiddenSpan:
     return HiddenSpan(source.repo, source.path, found.comment.start_byte, found.comment.end_byte)
 
 
-def _found(lines: list[bytes], description: _Description) -> Found:
+def _found(lines: list[bytes], description: _Description, nested: str) -> Found:
     found, query, problem = description
     first, last = found.lines or (1, 0)
+    if nested:
+        return Found("", query, first, last, frozenset(), nested)
     reason = problem or found.problem or _size_reason(found.lines)
     return Found("", query, first, last, distinct_lines(lines[first - 1 : last]), reason)
 

@@ -51,8 +51,8 @@ _SAYS_LITTLE = FILLERS | frozenset(
 )
 MIN_CONTENT_WORDS = 2
 _REFERENCE = re.compile(
-    r"\s*\((?:#\d+|gh-\d+)(?:,\s*#\d+)*\)"
-    r"|\s*\((?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?|see):? (?:gh-|#)\d+\)"
+    r"(?<!\s)\s*\((?:#\d+|gh-\d+)(?:,\s*#\d+)*\)"
+    r"|(?<!\s)\s*\((?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?|see):? (?:gh-|#)\d+\)"
     r"|\b(?:fix(?:e[sd])?|close[sd]?|refs?|resolve[sd]?):? #\d+\b\.?",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chunkers.captures import captures
 from chunkers.languages import grammar
 from chunkers.syntax import last_tree
 from ground_truth.miners.comment_blocks import last_code_row, last_row, own_line_comments
@@ -16,10 +17,11 @@ from ground_truth.miners.types import Definition
 if TYPE_CHECKING:
     from tree_sitter import Node, Query
 
-_BLOCK = re.compile(rb"(/\*+!?|\(\*+|\{-+|--\[=*\[|##\[)(.*?)(\*+/|\*\)|-\}|\]##|\]=*\])\s*\Z", re.DOTALL)
+_BLOCK_OPENS = re.compile(rb"/\*+!?|\(\*+|\{-+|--\[=*\[|##\[")
+_BLOCK_ENDS = re.compile(rb"(?:(?<!\*)\*+/|\*\)|-\}|\]##|\]=*\])\Z")
 _LINE = re.compile(rb"(//[/!]*|#'|#+(?!!)|--+)([^\r\n]*)")
 _STAR = re.compile(r"^[ \t]*\*+(?:[ \t]|$)", re.MULTILINE)
-_RULER = re.compile(r"\W*([#=*~/_+-])\1{3,}|.*\S\s+([#=*~/_+-])\2{3,}\W*\Z")
+_RULER = re.compile(r"\W*([#=*~/_+-])\1{3,}|.*\S\s+([#=*~/_+-])\2{3,}+\W*+\Z")
 _HEADING_LINES = 3
 """A ruler this near to the top underlines a section heading; further down it belongs to the text."""
 _BRACES = frozenset({b"", b"{", b"}", b"};", b"})", b"});", b"end", b"fi", b"done"})
@@ -167,18 +169,16 @@ STYLES: dict[str, Style] = {
 
 def commented_definitions(data: bytes, language: str) -> list[Definition]:
     """Return the documented definitions of a file in document order; for broken code, the parts that parse."""
-    from tree_sitter import QueryCursor
-
     tree = last_tree(language, data)
     if tree is None:
         return []
     root = tree.root_node
-    captures = QueryCursor(_query(language)).captures(root)
+    nodes = captures(_query(language), root)
     by_last_row = {last_row(comment): comment for comment in own_line_comments(root, data, language)}
     found = [
         definition
         for kind in ("function", "class")
-        for node in captures.get(kind, [])
+        for node in nodes.get(kind, [])
         if (definition := _definition(node, data, language, by_last_row, is_function=kind == "function"))
     ]
     return sorted(found, key=lambda definition: (definition.doc_spans, definition.start_line))
@@ -251,13 +251,18 @@ def comments_above(row: int, data: bytes, by_last_row: Mapping[int, Node], *, op
         if above is None and not comments:
             # A block comment may be followed by one blank line, as in older styles of JavaScript and C.
             above = by_last_row.get(row - 2)
-            lines = data.split(b"\n", row)[row - 1 : row] if above is not None else []
-            if above is None or not _is_block(above, data) or any(line.strip() for line in lines):
+            if above is None or not _is_block(above, data) or _line_below(above, data).strip():
                 return []
         if above is None or not data.startswith(opens, above.start_byte) or data.startswith(b"#!", above.start_byte):
             return comments[::-1]
         comments.append(above)
         row = above.start_point.row
+
+
+def _line_below(comment: Node, data: bytes) -> bytes:
+    begin = data.find(b"\n", whole_span([comment], data)[1]) + 1
+    end = data.find(b"\n", begin)
+    return data[begin : end if end >= 0 else None]
 
 
 def _is_block(comment: Node, data: bytes) -> bool:
@@ -275,7 +280,7 @@ def whole_span(comments: list[Node], data: bytes) -> tuple[int, int]:
 def comment_text(comments: list[Node], data: bytes) -> str:
     """Return the text of comments, without their marks."""
     parts = [
-        _STAR.sub("", text) if _BLOCK.match(data[comment.start_byte : comment.end_byte]) else text
+        _STAR.sub("", text) if _inside_block(data[comment.start_byte : comment.end_byte]) else text
         for comment in comments
         for start, end in _inside(comment, data, empty=True)
         for text in [data[start:end].decode("utf-8", "replace").replace("\r\n", "\n")]
@@ -346,10 +351,11 @@ _NAME_HOLDERS = ("exported_symbol", "function_declaration_left")
 def _inside(comment: Node, data: bytes, *, empty: bool = False) -> Iterator[tuple[int, int]]:
     """Yield the bytes of a comment without its marks."""
     text = data[comment.start_byte : comment.end_byte]
-    match = _BLOCK.match(text)
-    if match:
-        if empty or match.end(2) > match.start(2):
-            yield comment.start_byte + match.start(2), comment.start_byte + match.end(2)
+    block = _inside_block(text)
+    if block:
+        begin, end = block
+        if empty or end > begin:
+            yield comment.start_byte + begin, comment.start_byte + end
         return
     # A grammar may parse several line comments as one node.
     for line in re.finditer(rb"[^\n]+", text):
@@ -358,3 +364,11 @@ def _inside(comment: Node, data: bytes, *, empty: bool = False) -> Iterator[tupl
         start = comment.start_byte + line.start() + indent
         if match and (empty or match.end(2) > match.start(2)):
             yield start + match.start(2), start + match.end(2)
+
+
+def _inside_block(text: bytes) -> tuple[int, int] | None:
+    """Return where the text of a block comment begins and ends between its marks; None for other comments."""
+    opens = _BLOCK_OPENS.match(text)
+    ends = _BLOCK_ENDS.search(text.rstrip()) if opens else None
+    # The marks of an empty comment share their stars.
+    return (min(opens.end(), ends.start()), ends.start()) if opens and ends else None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from chunkers.sources import Repository
 from chunkers.types import SourceFile
+from ground_truth.lines import FileLines
 from ground_truth.miners.comment_text import describes
 from ground_truth.miners.corpus import harvest_files
 from ground_truth.miners.definitions import definitions, hidden_docstrings
 from ground_truth.miners.equal_texts import distinct_lines
-from ground_truth.miners.finds import FileFinds, Found
-from ground_truth.miners.query_text import is_aside, query_text, unfit
+from ground_truth.miners.finds import FileFinds, Found, nested_too_deeply
+from ground_truth.miners.query_text import LONGEST_TEXT, is_aside, query_text, unfit
 from ground_truth.miners.types import Definition, Mined
 
 MIN_BODY_LINES = 3
@@ -29,27 +30,33 @@ def mine_docstrings(repository: Repository, *, limit: int | None = None, seed: i
 def docstrings_of(source: SourceFile) -> FileFinds:
     """Return the possible queries from a file's documentation."""
     hidden = [(span.start_byte, span.end_byte) for span in hidden_docstrings(source)]
-    return FileFinds(hidden, [_found(source, each) for each in definitions(source) if each.is_function])
+    asked = [each for each in definitions(source) if each.is_function]
+    problems = nested_too_deeply((each.start_line, each.end_line) for each in asked)
+    lines = FileLines.of(source.data)
+    found = [_found(source.data, lines, each, problem) for each, problem in zip(asked, problems, strict=True)]
+    return FileFinds(hidden, found)
 
 
-def _found(source: SourceFile, definition: Definition) -> Found:
-    query = query_text(definition.doc, definition.name)
+def _found(data: bytes, lines: FileLines, definition: Definition, problem: str) -> Found:
+    query = query_text(definition.doc[:LONGEST_TEXT], definition.name)
     return Found(
         definition.name,
         query,
         definition.start_line,
         definition.end_line,
-        _body(source.data, definition),
-        _reason(definition) or _text_reason(query, definition),
+        frozenset() if problem else _body(data, lines, definition),
+        problem or _reason(definition) or _text_reason(query, definition),
     )
 
 
-def _body(data: bytes, definition: Definition) -> frozenset[str]:
+def _body(data: bytes, file: FileLines, definition: Definition) -> frozenset[str]:
     """Return the distinct lines of a definition without its documentation and its name."""
-    kept = bytearray(data)
-    for start, end in reversed(definition.comment_spans):
-        kept[start:end] = b"\n" * kept[start:end].count(b"\n")
-    lines = kept.split(b"\n")[definition.start_line - 1 : definition.end_line]
+    begin, end = file.to_bytes(definition.start_line, definition.end_line)
+    kept = bytearray(data[begin:end])
+    for span in reversed(definition.comment_spans):
+        start, stop = (min(max(place - begin, 0), len(kept)) for place in span)
+        kept[start:stop] = b"\n" * kept[start:stop].count(b"\n")
+    lines = kept.split(b"\n")
     name = definition.name.encode("utf-8", "replace")
     signature = next((number for number, line in enumerate(lines) if name and name in line), 0)
     return distinct_lines(

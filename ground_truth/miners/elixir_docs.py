@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DEFINES = frozenset((b"def", b"defp", b"defmacro", b"defmacrop", b"defguard", b"defdelegate"))
+_MOST_ATTRIBUTES = 64
+"""Above a function; each of thousands of ``@doc`` in a row would have all that follow it."""
 _NAME = re.compile(rb"def\w*\s+(?:unquote\()?([\w?!]+)")
 _CALLBACK = re.compile(rb"@(?:macro)?callback\b")
 _DOC = re.compile(rb"@(?:doc|moduledoc|typedoc)\b")
@@ -35,22 +38,22 @@ def elixir_definitions(data: bytes) -> list[Definition]:
 
 
 def _documented(nodes: list[Node], data: bytes) -> Iterator[Definition]:
-    for position, node in enumerate(nodes):
+    code = [node for node in nodes if node.type != "comment"]
+    for following, node in enumerate(code, 1):
         strings = _strings(node, data)
         if strings is None:
             continue
-        following = [one for one in nodes[position + 1 :] if one.type != "comment"]
-        attributes = _leading(following, "unary_operator")
+        attributes = _leading(code[following : following + _MOST_ATTRIBUTES], "unary_operator")
         is_of_function = data.startswith(b"@doc", node.start_byte) and not any(
             _CALLBACK.match(data[one.start_byte : one.end_byte]) for one in attributes
         )
-        clauses = _clauses(following[len(attributes) :], data) if is_of_function else []
+        clauses = _clauses(code, following + len(attributes), data) if is_of_function else []
         body = data[clauses[0].start_byte : clauses[-1].end_byte] if clauses else b""
         text = "".join(data[start:end].decode("utf-8", "replace") for start, end in strings)
         yield Definition(
             name=_name(clauses[0], data) if clauses else "",
             is_function=bool(clauses),
-            start_line=(following[0] if clauses else node).start_point.row + 1,
+            start_line=(code[following] if clauses else node).start_point.row + 1,
             end_line=(clauses[-1] if clauses else node).end_point.row + 1,
             doc=textwrap.dedent(text).strip(),
             doc_spans=strings,
@@ -82,15 +85,11 @@ def _leading(nodes: list[Node], kind: str) -> list[Node]:
     return taken
 
 
-def _clauses(nodes: list[Node], data: bytes) -> list[Node]:
-    """Return the clauses of the function that comes first, if one does."""
-    name = _name(nodes[0], data) if nodes else ""
-    taken: list[Node] = []
-    for node in nodes:
-        if not name or _name(node, data) != name:
-            break
-        taken.append(node)
-    return taken
+def _clauses(nodes: list[Node], begin: int, data: bytes) -> list[Node]:
+    """Return the clauses of the function that comes first from a place on, if one does."""
+    name = _name(nodes[begin], data) if begin < len(nodes) else ""
+    following = itertools.islice(nodes, begin, None)
+    return list(itertools.takewhile(lambda node: _name(node, data) == name, following)) if name else []
 
 
 def _name(node: Node, data: bytes) -> str:

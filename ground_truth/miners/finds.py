@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +41,21 @@ class FileFinds(NamedTuple):
 
 
 Find = Callable[[SourceFile], FileFinds]
+
+_DEEPEST = 16
+
+
+def nested_too_deeply(answers: Iterable[tuple[int, int]]) -> Iterator[str]:
+    """Yield for each answer, a first and a last line in file order, why it is not read, or nothing.
+
+    The answers of a file that nests thousands of them have, together, the square of its lines.
+    """
+    around: list[int] = []
+    for first, last in answers:
+        while around and around[-1] < first:
+            around.pop()
+        around.append(last)
+        yield "nested too deeply" if len(around) > _DEEPEST else ""
 
 
 class Finds(NamedTuple):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from chunkers.syntax import last_tree
 from ground_truth.miners.comment_blocks import last_row, own_line_comments
 from ground_truth.miners.doc_comments import comment_text, comments_above, count_lines, whole_span
+from ground_truth.miners.query_text import LONGEST_TEXT
 from ground_truth.miners.types import Definition
 
 if TYPE_CHECKING:
@@ -41,17 +42,18 @@ def haskell_definitions(data: bytes) -> list[Definition]:
             continue
         equations = [node for node in nodes if node.type in _EQUATIONS]
         span = whole_span(comments, data)
+        text = comment_text(comments, data)[:LONGEST_TEXT]
         found.append(
             Definition(
                 name=_name(nodes[0]),
                 is_function=nodes[0].type not in _TYPES,
                 start_line=nodes[0].start_point.row + 1,
                 end_line=last_row(nodes[-1]) + 1,
-                doc=_plain(_HADDOCK.sub("", comment_text(comments, data)).strip(), _name(nodes[0])),
+                doc=_plain(_HADDOCK.sub("", text).strip(), _name(nodes[0])),
                 doc_spans=(span,),
                 body_lines=sum(count_lines(data[node.start_byte : node.end_byte]) for node in equations),
                 is_overload=not equations,
-                is_marked=bool(_HADDOCK.match(comment_text(comments, data))),
+                is_marked=bool(_HADDOCK.match(text)),
                 comment_spans=(span,),
             )
         )

@@ -6,6 +6,7 @@ import functools
 import textwrap
 from typing import TYPE_CHECKING
 
+from chunkers.captures import captures
 from chunkers.languages import grammar
 from chunkers.syntax import last_tree
 from ground_truth.miners.types import Definition
@@ -18,12 +19,10 @@ _DEFINITIONS = "[(function_definition) (class_definition)] @definition"
 
 def python_definitions(data: bytes) -> list[Definition]:
     """Return the documented definitions of a Python file in document order; for broken code, the parts that parse."""
-    from tree_sitter import QueryCursor
-
     tree = last_tree("python", data)
     if tree is None:
         return []
-    nodes = QueryCursor(_query()).captures(tree.root_node).get("definition", [])
+    nodes = captures(_query(), tree.root_node).get("definition", [])
     found = [definition for node in nodes if (definition := _definition(node, data))]
     return sorted(found, key=lambda definition: (definition.doc_spans, definition.start_line))
 

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from ground_truth.miners.english import ARTICLES, FILLERS, VERBS
 
 MIN_WORDS, MAX_WORDS = 4, 60
+LONGEST_TEXT = 2_000
+"""Characters of a documentation that are read: its first sentence is among them, and some of the patterns below take
+the square of a text's length."""
 MIN_CONTENT_WORDS = 3
 _ENOUGH_WORDS = 6
 _SHORT_LINE = 55
