@@ -270,6 +270,10 @@ ENDLESS_LAST_LINE = {"perl": b"#"}
 """Characters not allowed on a last line without a line break: the grammar's scanner would never return, and time limits
 are not checked inside a scanner. Perl's waits for the end of a comment's line."""
 
+LONGEST_LINE = {"scala": 10_000}
+"""Maximum bytes of a line, for grammars whose scanner reads to the line's end from every character unknown to it, where
+time limits are not checked either: a megabyte took three quarters of an hour."""
+
 LARGEST_PARSED = {"svelte": 20_000}
 """Maximum bytes to parse, for grammars whose time grows with the square of the length on some texts."""
 
@@ -306,10 +310,15 @@ def parser(language: str) -> Parser:
     return Parser(grammar(language))
 
 
-def is_endless(language: str, data: bytes) -> bool:
-    """Return whether the grammar would never return from the text."""
+def endless_line(language: str, data: bytes) -> str:
+    """Return why the grammar would never return from one of the text's lines, or not for very long; or nothing."""
     mark = ENDLESS_LAST_LINE.get(language)
-    return mark is not None and data.find(mark, data.rfind(b"\n") + 1) >= 0
+    if mark is not None and data.find(mark, data.rfind(b"\n") + 1) >= 0:
+        return f"the {language} grammar never leaves its last line: end it with a line break"
+    longest = LONGEST_LINE.get(language)
+    if longest is not None and max(map(len, data.split(b"\n"))) > longest:
+        return f"{language} is parsed up to {longest // 1000} kB a line: its grammar is slow on long lines"
+    return ""
 
 
 def parsing_seconds(size: int) -> float:
@@ -319,12 +328,8 @@ def parsing_seconds(size: int) -> float:
 
 def syntax_tree(language: str, data: bytes, *, seconds: float | None = None) -> Tree | None:
     """Return the tree of a text, or None if its grammar takes too long."""
-    if is_endless(language, data):
-        log.warning(
-            "a text of %s bytes ends in a line that the %s grammar never leaves: it is read without",
-            len(data),
-            language,
-        )
+    if reason := endless_line(language, data):
+        log.warning("a text of %s bytes is read without its tree: %s", len(data), reason)
         return None
     allowed = parsing_seconds(len(data)) if seconds is None else seconds
     made = parser(language)

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.languages import LARGEST_PARSED, is_endless, known_languages, syntax_tree
+from chunkers.languages import LARGEST_PARSED, endless_line, known_languages, syntax_tree
 from chunkers.types import SourceFile
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ def no_grammar(source: SourceFile) -> str | None:
     largest = LARGEST_PARSED.get(source.language)
     if largest is not None and len(source.data) > largest:
         return f"{source.language} is parsed up to {largest // 1000} kB: its grammar is slow on long files"
-    if is_endless(source.language, source.data):
-        return f"the {source.language} grammar never leaves its last line: end it with a line break"
-    return None
+    return endless_line(source.language, source.data) or None
 
 
 def no_tree(source: SourceFile) -> str | None:

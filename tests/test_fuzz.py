@@ -162,6 +162,16 @@ def test_a_comment_on_the_last_line_of_perl_is_no_endless_loop() -> None:
         assert Cast(size=10).fallback(SourceFile("a.pl", whole, "perl")) is None
 
 
+def test_a_long_line_of_scala_is_no_endless_search() -> None:
+    """Its scanner reads the whole line from each of its quotes, and no limit in time ends that; it is cut as text."""
+    source = SourceFile("a.scala", b"object A {}\n" + b"`" * 500_000, "scala")
+    began = time.process_time()
+    assert "its grammar is slow on long lines" in (Cast(size=500).fallback(source) or "")
+    assert b"".join(source.data[piece.start : piece.end] for piece in Cast(size=500).split(source)) == source.data
+    assert syntax_tree("scala", source.data) is None
+    assert time.process_time() - began < 10  # ten minutes without the limit
+
+
 def test_a_parser_that_was_stopped_by_the_clock_goes_on() -> None:
     """Only processor time counts, so that a busy machine cuts as an idle one does."""
     tree = syntax_tree("python", b"a = (1, 2)\n" * 20_000, seconds=30)
