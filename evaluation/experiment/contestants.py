@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
+from evaluation.experiment.hit_costs import HITS_SHOWN
 from evaluation.experiment.loaded_dataset import LoadedDataset
-from evaluation.experiment.records import HITS_SHOWN, FinishedCell
+from evaluation.experiment.records import FinishedCell
 from evaluation.experiment.session import Session
 from evaluation.experiment.shown_texts import ShownSpan
 from evaluation.experiment.span_places import Place, PlaceFinder, SpanRun
@@ -80,9 +81,12 @@ def span_record(
     finder = PlaceFinder(loaded)
     texts: dict[str, ShownSpan] = {}
     hits: dict[str, tuple[HitRecord, ...]] = {}
-    for query in loaded.dataset.queries:
+    for query, costs in zip(loaded.dataset.queries, scored.hit_costs, strict=True):
         shown = list(run.places.get(query.id, ()))[:HITS_SHOWN]
-        hits[query.id] = tuple(_hit(finder, place, rank) for rank, place in enumerate(shown, start=1))
+        hits[query.id] = tuple(
+            _hit(finder, place, rank, tokens)
+            for rank, (place, tokens) in enumerate(zip(shown, costs, strict=True), start=1)
+        )
         texts |= {_place_id(place): ShownSpan(key.dataset, place.file, place.start, place.end) for place in shown}
     queries = loaded.dataset.queries
     empty = sum(not run.places.get(query.id) for query in queries)
@@ -126,9 +130,9 @@ def _check_names(config: ExperimentConfig, keys: Sequence[CellKey]) -> None:
         seen.add(key)
 
 
-def _hit(finder: PlaceFinder, place: Place, rank: int) -> HitRecord:
+def _hit(finder: PlaceFinder, place: Place, rank: int, tokens: int) -> HitRecord:
     span = finder.lines(place)
-    return HitRecord(rank, _place_id(place), place.score, place.file.path, span.start_line, span.end_line)
+    return HitRecord(rank, _place_id(place), place.score, place.file.path, span.start_line, span.end_line, tokens)
 
 
 def _place_id(place: Place) -> str:

@@ -12,18 +12,16 @@ from chunkers.languages import language_of
 from chunkers.writable import valid_text
 from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkTable
+from evaluation.experiment.hit_costs import HITS_SHOWN, chunk_costs
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.reading_cost import ReadingCost
 from evaluation.experiment.session import Session
 from evaluation.experiment.shown_texts import ShownSpan
-from evaluation.experiment.visible_chunks import visible_sizes
 from evaluation.prices import price_of
 from evaluation.results.facts import CostFacts
 from evaluation.results.types import CellRecord, GoldLines, HitRecord, QueryRecord
 from evaluation.types import CellKey
 from ground_truth.types import Annotation
-
-HITS_SHOWN = 10
 
 
 class FinishedCell(NamedTuple):
@@ -41,13 +39,14 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
     chunks = stages.chunk(session, cell.dataset, cell.chunker)
     retrieved = stages.retrieve(session, cell)
     ranking = retrieved.ranking
-    costs = visible_sizes(loaded, chunks, "tokens")
+    best = {query_id: found[:HITS_SHOWN] for query_id, found in ranking.items()}
+    costs = chunk_costs(loaded, chunks, [[hit.position for hit in found] for found in best.values()])
     hits = {
         query_id: tuple(
-            _hit(chunks, hit.position, rank=rank, score=hit.score, tokens=int(costs[hit.position]))
-            for rank, hit in enumerate(found[:HITS_SHOWN], start=1)
+            _hit(chunks, hit.position, rank=rank, score=hit.score, tokens=tokens)
+            for rank, (hit, tokens) in enumerate(zip(found, read, strict=True), start=1)
         )
-        for query_id, found in ranking.items()
+        for (query_id, found), read in zip(best.items(), costs, strict=True)
     }
     record = CellRecord(
         key=cell,
@@ -63,7 +62,7 @@ def cell_record(session: Session, cell: CellKey) -> FinishedCell:
         run={query_id: [chunks.ids[hit.position] for hit in found] for query_id, found in ranking.items()},
         qrels=scored.qrels,
     )
-    shown = sorted({hit.position for found in ranking.values() for hit in found[:HITS_SHOWN]})
+    shown = sorted({hit.position for found in best.values() for hit in found})
     return FinishedCell(record, {chunks.ids[row]: _span(cell.dataset, chunks, row) for row in shown})
 
 

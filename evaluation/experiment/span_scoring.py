@@ -15,6 +15,7 @@ from evaluation.experiment.chunk_table import CorpusFile
 from evaluation.experiment.file_rulers import VisibleBytes
 from evaluation.experiment.gold_text import answer_key, gold_text
 from evaluation.experiment.header_cost import header_cost
+from evaluation.experiment.hit_costs import hit_costs
 from evaluation.experiment.loaded_dataset import LoadedDataset
 from evaluation.experiment.reading_cost import READING_MEASURES, ReadingCost, reading_cost
 from evaluation.experiment.scoring import BLOCK, CURVE_UNIT
@@ -35,6 +36,8 @@ class SpanScores(NamedTuple):
     unanswerable: int
     """Queries without gold: they score 0."""
     reading: ReadingCost
+    hit_costs: list[list[int]]
+    """Tokens that each displayed place of a query adds to what is read."""
 
 
 def scores_spans(measure: Measure) -> bool:
@@ -56,10 +59,12 @@ def score_spans(
     asked = list(dict.fromkeys((*measures, *READING_MEASURES)))
     columns: dict[str, list[float]] = {measure.name: [] for measure in asked}
     curves: list[np.ndarray] = []
+    costs: list[list[int]] = []
     for start in range(0, len(queries), BLOCK):
         cases = [builder.case(query) for query in queries[start : start + BLOCK]]
         scores = evaluate(asked, cases)
         curves.append(recall_curves(cases, unit=CURVE_UNIT, budgets=budgets))
+        costs += hit_costs(case.text for case in cases if case.text)
         for case in cases:
             for name, values in columns.items():
                 values.append(scores[case.query_id][name])
@@ -70,6 +75,7 @@ def score_spans(
         tokens_at={str(k): builder.tokens_behind(queries, k) for k in (5, 10)},
         unanswerable=sum(not builder.gold.get(query.id) for query in queries),
         reading=reading_cost(scored, budgets=budgets),
+        hit_costs=costs,
     )
 
 

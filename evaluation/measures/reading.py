@@ -132,6 +132,13 @@ class Reading:
         return np.bincount(self._result, weights=self._length, minlength=len(self.layout.results.case))
 
     @cached_property
+    def result_costs(self) -> np.ndarray:
+        """Units that reading each result takes: its header, and text that no earlier one showed."""
+        fresh = np.where(self._fresh, self._length, 0)
+        costs = np.bincount(self._result, weights=fresh, minlength=len(self.layout.results.case))
+        return costs if self._headers is None else costs + self._headers
+
+    @cached_property
     def result_gold(self) -> np.ndarray:
         """Gold units of each result, whether read before or not."""
         gold = np.where(self.is_gold[self._stretch], self._length, 0)

@@ -25,7 +25,7 @@ class ExplorerTexts:
         self._store = LineStore()
         self._places: dict[FilePlace, int] = {}
         self._chunks: list[_Chunk] = []
-        self._numbers: dict[tuple[str, str, str, str, int], int] = {}
+        self._numbers: dict[tuple[str, str, str, str, int, int | None], int] = {}
 
     def add_files(self, dataset: str, queries: Sequence[QueryRecord]) -> None:
         """Add the whole files of these queries' repositories, as far as the results have them."""
@@ -36,8 +36,8 @@ class ExplorerTexts:
                 self._places[key] = self._store.add(scope, key.path, 1, text_lines(file.text))
 
     def add(self, dataset: str, repo: str, hit: HitRecord) -> int:
-        """Return the number of a result's chunk."""
-        key = (dataset, repo, hit.chunk_id, hit.path, hit.start_line)
+        """Return the number of a result's chunk; the same chunk adds less to read where more of it was shown above."""
+        key = (dataset, repo, hit.chunk_id, hit.path, hit.start_line, hit.tokens)
         if key not in self._numbers:
             self._numbers[key] = len(self._chunks)
             shown = self._shown(hit.chunk_id)

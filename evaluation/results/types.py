@@ -86,7 +86,7 @@ class HitRecord:
     start_line: int
     end_line: int
     tokens: int | None = None
-    """Tokens of its visible text; None if unknown."""
+    """Tokens that reading it adds: its header, and visible text that no result above it showed; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
