@@ -109,9 +109,32 @@ def test_labels_are_pushed_down_and_back_up_as_far_as_they_must() -> None:
 
 def test_words_are_cut_only_where_they_are_too_long() -> None:
     """What fits exactly is whole; the ellipsis is part of the length."""
-    assert svg.short("abcde", 5) == "abcde"
-    assert svg.short("abcdef", 5) == "abcd…"
+    assert svg.short("abcde", 50, character=10) == "abcde"
+    assert svg.short("abcdef", 59, character=10) == "abcd…"
     assert [svg.signed(value) for value in (0, 0.0, 2.5, -1)] == ["0", "0", "+2.5", "−1"]
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_long_names_stay_inside_the_drawing(*, narrow: bool) -> None:
+    """In the widest of the usual fonts, a name beside or above its row is cut at its end, never by the edge."""
+    name = "sliding-window:window=20,step=10,header=path + definition"
+    rows = [Difference(MARK, name, 1.0, -2.0, 3.0, False, "")]
+    edges = [0, 10, 20]
+    figures = [
+        forest(rows, reference=name, unit="points", narrow=narrow),
+        sizes([Sizes(MARK, name, edges, [1, 2])], unit="nws", narrow=narrow),
+        curves(
+            [Curve(MARK, name, *[[0.5, 0.6]] * 3)], (1000, 2000), unit="tokens", headline_budget=None, narrow=narrow
+        ),
+    ]
+    for drawing in figures:
+        width = float(ET.fromstring(drawing).get("width", ""))  # noqa: S314 - our own drawing
+        for words in (each for each in _elements(drawing, "text") if (each.text or "").endswith("…")):
+            kind = (words.get("class") or "").split()
+            character = svg.BOLD if "strong" in kind else svg.TICK if "tick" in kind else svg.CHARACTER
+            long, x = len(words.text or "") * character, _number(words, "x")
+            assert (x - long >= 0) if words.get("text-anchor") == "end" else (x + long <= width)
+    assert len([each for drawing in figures for each in _elements(drawing, "text") if "…" in (each.text or "")]) >= 3
 
 
 def test_an_element_has_the_attributes_that_are_given() -> None:

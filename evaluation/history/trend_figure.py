@@ -55,7 +55,8 @@ def trend_figure(
         parts += [svg.line(x(last.run), y(factor * last.mean), edge + 14, end, class_="leader")]
         parts += [svg.badge(edge + 23, end, marks[row.key.chunker])]
         if not narrow:
-            parts += [svg.text(edge + 37, end + 4, svg.short(row.key.chunker, 28), class_="tick")]
+            name = svg.short(row.key.chunker, width - edge - 37, character=svg.TICK)
+            parts += [svg.text(edge + 37, end + 4, name, class_="tick")]
     return svg.figure(width, height, f"{measure} over the runs, per chunker", *parts)
 
 

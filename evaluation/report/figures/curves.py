@@ -57,5 +57,6 @@ def curves(
         parts += [svg.line(edge, y(row.mean[-1]), edge + 14, end, class_="leader")]
         parts += [svg.badge(edge + 23, end, row.mark)]
         if not narrow:
-            parts += [svg.text(edge + 37, end + 4, svg.short(row.name, 28), class_="tick")]
+            name = svg.short(row.name, width - edge - 37, character=svg.TICK)
+            parts += [svg.text(edge + 37, end + 4, name, class_="tick")]
     return svg.figure(width, height, f"Share of the answer read against {unit} read, per chunker", *parts)

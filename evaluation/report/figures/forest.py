@@ -37,8 +37,9 @@ def forest(rows: list[Difference], *, reference: str, unit: str, narrow: bool = 
     x = svg.linear((low - margin, high + margin), (left, right))
     height = top + row_height * len(rows) + 36
     bottom = height - 32
-    title = f"against {svg.short(reference, 34)}"
-    parts = [svg.text(left if narrow else left - 10, 16, title, class_="strong", anchor="start" if narrow else "end")]
+    edge = left if narrow else 0.0
+    title = svg.short(f"against {reference}", width - edge, character=svg.BOLD)
+    parts = [svg.text(edge, 16, title, class_="strong")]
     for value in svg.ticks(low - margin, high + margin, 4 if narrow else 6):
         parts += [svg.line(x(value), top - 10, x(value), bottom, class_="grid")]
         parts += [svg.text(x(value), bottom + 18, svg.signed(value), class_="tick", anchor="middle")]
@@ -48,10 +49,10 @@ def forest(rows: list[Difference], *, reference: str, unit: str, narrow: bool = 
     for k, row in enumerate(rows):
         y = top + row_height * k + (42 if narrow else 8)
         if narrow:
-            parts += [svg.text(left, y - 29, svg.short(row.name, 42), class_="halo")]
+            parts += [svg.text(left, y - 29, svg.short(row.name, width - left), class_="halo")]
             parts += [svg.text(left, y - 14, row.note, class_="tick halo")]
         else:
-            parts += [svg.text(left - 10, y + 4, svg.short(row.name, 34), anchor="end")]
+            parts += [svg.text(left - 10, y + 4, svg.short(row.name, left - 10), anchor="end")]
             parts += [svg.text(right + 12, y + 4, row.note, class_="tick")]
         parts += [svg.line(x(row.low), y, x(row.high), y, class_=f"whisker {row.mark.colour_class}")]
         parts += [svg.badge(x(row.difference), y, row.mark, hollow=not row.shown)]

@@ -34,10 +34,10 @@ def sizes(rows: list[Sizes], *, unit: str, narrow: bool = False) -> Markup:
         base = _TOP + row_height * (k + 1) - 4
         if narrow:
             parts += [svg.badge(left + 8, base - 48, row.mark)]
-            parts += [svg.text(left + 22, base - 44, svg.short(row.name, 40))]
+            parts += [svg.text(left + 22, base - 44, svg.short(row.name, width - left - 22))]
         else:
             parts += [svg.badge(left - 22, base - 12, row.mark)]
-            parts += [svg.text(left - 38, base - 8, svg.short(row.name, 30), anchor="end")]
+            parts += [svg.text(left - 38, base - 8, svg.short(row.name, left - 38), anchor="end")]
         parts += [svg.line(left, base, width - 28, base, class_="grid")]
         parts += _bars(row, base, left=left, right=width - 28, tallest=34.0)
     if all(list(row.edges) == list(rows[0].edges) for row in rows):

@@ -11,6 +11,8 @@ from evaluation.report.figures.marks import Mark
 
 WIDE, NARROW = 820.0, 340.0
 """Widths of the two drawings of each figure; the style shows the one that fits the screen."""
+CHARACTER, BOLD, TICK = 7.5, 8.4, 6.9
+"""Mean widths of a character of names, by class of text, in the widest of the usual fonts (DejaVu Sans)."""
 
 
 def tag(name: str, *children: str | Markup, **attributes: str | float | None) -> Markup:
@@ -111,8 +113,9 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     return placed
 
 
-def short(words: str, most: int) -> str:
-    """Return the text, or its beginning and an ellipsis."""
+def short(words: str, room: float, *, character: float = CHARACTER) -> str:
+    """Return the text, or as much of its beginning as fits the room, and an ellipsis."""
+    most = int(room / character)
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
