@@ -165,15 +165,16 @@ def test_words_at_runs_do_not_touch(runs: tuple[int, ...], label: str) -> None:
 
 @pytest.mark.parametrize(("measure", "least"), [("ndcg@10", 0.01), ("tokens_to_recall(0.5)", 0.01 * 0.4)])
 def test_the_band_of_a_run_is_its_interval_or_the_least_effect(measure: str, least: float) -> None:
-    """It lies about the mean before; where one of its ends is unknown there is none."""
+    """It lies as far from the drawn mean as the shared queries moved; where a number is unknown there is none."""
     run = record(STAGES)
     assert limits_of(run.config).minimum_effect == 0.01
     for half in (0.1, 0.0001):
-        finding = {"measure": measure, "before": 0.4, "low": 0.2 - half, "high": 0.2 + half}
+        finding = {"measure": measure, "before": 0.4, "now": 0.6, "low": 0.2 - half, "high": 0.2 + half}
         wide = max(half, least)
-        assert _quiet(finding, run) == pytest.approx((0.4 - wide, 0.4 + wide))
-        for name in ("before", "low", "high"):
-            assert _quiet({**finding, name: None}, run) is None
+        assert _quiet(finding, run, mean=0.6) == pytest.approx((0.4 - wide, 0.4 + wide))
+        assert _quiet(finding, run, mean=0.75) == pytest.approx((0.55 - wide, 0.55 + wide)), "new queries are easier"
+        for name in ("before", "now", "low", "high"):
+            assert _quiet({**finding, name: None}, run, mean=0.6) is None
 
 
 def test_the_last_runs_are_the_newest(tmp_path: Path) -> None:

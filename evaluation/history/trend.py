@@ -126,7 +126,7 @@ def trends(history: History, measures: Sequence[str], *, last: int | None = None
                 commit = str(run.sources.get(key.dataset, {}).get("commit") or "")
                 finding = findings.get((key, measure), {})
                 values = (found["mean"], found["low"], found["high"])
-                verdict, quiet = finding.get("verdict", ""), _quiet(finding, run)
+                verdict, quiet = finding.get("verdict", ""), _quiet(finding, run, mean=found["mean"])
                 point = Point(run.number, run.time, *values, commit, key in blocked, verdict, quiet)
                 points.setdefault((key, measure), []).append(point)
         previous = run
@@ -155,14 +155,19 @@ def _changes(run: RunRecord, previous: RunRecord | None) -> list[Note]:
     return [Note(run.number, "changed", "; ".join(found))] if found else []
 
 
-def _quiet(finding: Mapping[str, Any], run: RunRecord) -> tuple[float, float] | None:
-    """Return the values at which the night would have found no change: its interval's width, or the minimum effect."""
-    before, low, high = (finding.get(name) for name in ("before", "low", "high"))
-    if before is None or low is None or high is None:
+def _quiet(finding: Mapping[str, Any], run: RunRecord, *, mean: float) -> tuple[float, float] | None:
+    """Return the values at which the night would have found no change: its interval's width, or the minimum effect.
+
+    The night compares the queries that both runs have, and the drawn mean is that of all queries of its run: the range
+    lies about the mean that the run would have had if those queries had scored as before.
+    """
+    before, now, low, high = (finding.get(name) for name in ("before", "now", "low", "high"))
+    if before is None or now is None or low is None or high is None:
         return None
     least = limits_of(run.config).minimum_effect * (1.0 if is_share(finding["measure"]) else abs(before))
     half = max((high - low) / 2, least)
-    return before - half, before + half
+    centre = before + (mean - now)
+    return centre - half, centre + half
 
 
 def known_measures(history: History) -> list[str]:
