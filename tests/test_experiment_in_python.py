@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from small_corpora import word_dataset
 
@@ -44,6 +46,7 @@ def test_a_source_is_a_folder_folders_a_spec_or_an_object(tmp_path: Path) -> Non
     assert datasets_of(folders[0], None) == datasets_of(one, None) == Axis((f"mined:root={one}",), ())
     assert datasets_of(one, "gold.jsonl") == Axis((f"annotations:path=gold.jsonl,root={one}",), ())
     assert datasets_of(folders, None) == datasets_of((one, two), None) == Axis((f"mined:root={one};{two}",), ())
+    assert datasets_of(iter(folders), None) == datasets_of(np.array([one, two]), None) == datasets_of(folders, None)
     assert datasets_of("installed", None) == Axis(("installed",), ())
     assert datasets_of(["installed", one], None) == Axis(("installed", f"mined:root={one}"), ())
     assert datasets_of([one, two], "g").specs == (f"annotations:path=g,root={one}", f"annotations:path=g,root={two}")
@@ -59,6 +62,9 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
     """Annotations need a folder, and a path must be one; a text is a folder, or a spec of a known dataset."""
     with pytest.raises(UsageError, match="annotations need the folder they are about"):
         datasets_of(None, "gold.jsonl")
+    rows: Any = pd.DataFrame({"query_id": ["q"]})
+    with pytest.raises(UsageError, match="give the path of a JSON Lines file"):
+        datasets_of(tmp_path, rows)
     with pytest.raises(UsageError, match="is not a folder"):
         datasets_of(tmp_path / "nowhere", None)
     with pytest.raises(UsageError, match="'nowhere' is neither a folder nor a known dataset"):

@@ -202,6 +202,20 @@ def test_ids_of_a_function_on_a_dataset_are_texts_or_places(repository: Path) ->
     assert refusal(cb.benchmark, lambda _query: [1, 2], gold).startswith("query 'apple0', place 1: ")
 
 
+def test_places_of_a_function_may_hold_the_numbers_and_paths_of_other_libraries(repository: Path) -> None:
+    """They score as plain ones do; what is no place is refused in the words of this project."""
+    dataset = f"annotations:path={repository.parent / 'gold.jsonl'},root={repository}"
+    first = next(path.relative_to(repository) for path in sorted(repository.rglob("*.py")))
+    given = [(first.as_posix(), 1, 2), (first, np.int64(1), np.int32(2)), {"file": first, "start_byte": np.int64(0)}]
+    scores = [cb.benchmark(lambda _query, place=place: [place], dataset)["naurc@4000tok"] for place in given[:2]]
+    assert scores[0] == scores[1]
+    assert "end_byte is missing" in refusal(cb.benchmark, lambda _query: [given[2]], dataset)
+    said = refusal(cb.benchmark, lambda _query: [(first, True, 2)], dataset)
+    assert "start_line is True: lines are whole numbers counted from 1" in said
+    said = refusal(cb.benchmark, lambda _query: [5], dataset)
+    assert said.endswith("place 1: it is 5: write an object with file, start_line and end_line")
+
+
 @pytest.mark.parametrize(
     ("path", "chunker", "said"),
     [

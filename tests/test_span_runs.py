@@ -175,6 +175,7 @@ WRONG = {
     "no rows": ([], "has no rows for"),
     "no views": ([{"query_id": "apple0", "views": []}], "views is empty in every row"),
     "views": ([{"query_id": "apple0", "views": [{"file": "apple.py"}]}], "1: start_line is missing"),
+    "view": ([{"query_id": "apple0", "views": [5]}], "1: views.0 is 5: write an object with file, start_line"),
     "views of nothing": ([{"query_id": "apple0", "views": 3}], "1: views is 3: write a list"),
 }
 

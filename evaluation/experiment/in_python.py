@@ -17,6 +17,7 @@ from evaluation.experiment.matching import match_sizes
 from evaluation.experiment.run import run_experiment
 from evaluation.experiment.session import Session
 from evaluation.measures.registry import MEASURES
+from evaluation.measures.single import described
 from evaluation.results.types import Results
 from ground_truth.datasets.in_memory import InMemory
 from ground_truth.registry import DATASETS
@@ -93,10 +94,14 @@ def datasets_of(source: object, annotations: str | Path | None) -> Axis:
         if annotations is not None:
             raise UsageError("annotations need the folder they are about: compare(folder, annotations=file)")
         return Axis((), ())
-    if isinstance(source, (list, tuple)) and annotations is None and all(map(_is_folder, source)):
-        source = ";".join(map(_in_full, source))  # one dataset of several repositories, as the command does
-        return Axis((f"mined:root={source}",), ())
-    found = [_dataset(each, annotations) for each in (source if isinstance(source, (list, tuple)) else [source])]
+    if annotations is not None and not isinstance(annotations, (str, Path)):
+        raise UsageError(f"annotations is {described(annotations)}: give the path of a JSON Lines file")
+    several = isinstance(source, Iterable) and not isinstance(source, str) and not hasattr(source, "load")
+    sources = list(source) if several else [source]
+    if several and sources and annotations is None and all(map(_is_folder, sources)):
+        folders = ";".join(map(_in_full, sources))  # one dataset of several repositories, as the command does
+        return Axis((f"mined:root={folders}",), ())
+    found = [_dataset(each, annotations) for each in sources]
     return Axis(tuple(each.spec for each in found), tuple(each for each in found if each.plugin is not None))
 
 

@@ -82,6 +82,8 @@ def explain(detail: dict[str, Any], known: type[BaseModel]) -> tuple[str, str]:
         return f"{name} is missing", f"add {last}"
     if detail["type"] == "extra_forbidden":
         return f"unknown key {name!r}", nearest(last, known.model_fields).strip() or "remove it"
+    if detail["type"] == "model_type":
+        return f"{name or 'it'} is {value}", "write an object with file, start_line and end_line"
     return f"{name or 'it'} is {value}", REMEDIES.get(last, detail["msg"].lower())
 
 

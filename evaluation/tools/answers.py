@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
+from pathlib import PurePath
 from typing import Any
 
 from pydantic import ValidationError
@@ -55,8 +57,18 @@ def check_order(value: object, higher: float, *, rank: int) -> float:
 
 def _fields(value: object) -> object:
     if isinstance(value, Mapping):
-        return {key: each for key, each in value.items() if key in _KNOWN}
-    if isinstance(value, (list, tuple)) and len(value) == 3:
-        return dict(zip(("file", "start_line", "end_line"), value, strict=True))
-    named = {name: getattr(value, name) for name in _KNOWN if hasattr(value, name)}
-    return named if "file" in named else value
+        found = {key: each for key, each in value.items() if key in _KNOWN}
+    elif isinstance(value, (list, tuple)) and len(value) == 3:
+        found = dict(zip(("file", "start_line", "end_line"), value, strict=True))
+    else:
+        found = {name: getattr(value, name) for name in _KNOWN if hasattr(value, name)}
+        if "file" not in found:
+            return value
+    return {name: _plain(each) for name, each in found.items()}
+
+
+def _plain(value: object) -> object:
+    """Return a path as text, and the whole numbers of other libraries as Python's."""
+    if isinstance(value, PurePath):
+        return value.as_posix()
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
