@@ -56,6 +56,11 @@ BLOCKS = [
     ("java", "class A {|  // a|  int x = 1;|}|", [("a", "outside a body")]),
     ("c", "void f(void) {|  // a|  int g(int);|}|", [("a", "documents a definition")]),
     ("ruby", "def f|  # a|  g|  h|end|", [("a", "3-4")]),
+    ("perl", "sub f {|  # a|  my $x = 1;|  g($x);|}|", [("a", "3-4")]),
+    ("perl", "# a|sub f {|  # b|  sub g { 1 }|}|", [("a", "outside a body"), ("b", "documents a definition")]),
+    ("fsharp", "type A() =|  member this.F(x) =|    // a|    g x|    h x|", [("a", "4-5")]),
+    ("nim", "iterator f(): int =|  # a|  x()|  yield 1|", [("a", "3-4")]),
+    ("verilog", "module a;|  task f();|    // a|    g();|    h();|  endtask|endmodule|", [("a", "4-5")]),
     ("bash", "f() {|  # a|  g|  h|}|", [("a", "3-4")]),
     ("bash", "# a|g|h|", [("a", "outside a body")]),
     (

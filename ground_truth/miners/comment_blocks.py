@@ -24,8 +24,10 @@ _COMMENT = re.compile(
 _FUNCTION = re.compile(
     r"(?:.*_)?(?:function|func|fn|method|lambda|closure|constructor|destructor|initializer|procedure|proc|subroutine"
     r"|subprogram|accessor|getter|setter|defun|init|deinit)"
-    r"(?:_(?:definition|declaration|item|expression|expr|statement|literal|body|block|def|define|clause|decl|left|defn))?"
-    r"|decorated_definition|macro_definition|defProc|create_function|function_or_value_defn|recipe"
+    r"(?:_(?:definition|declaration|item|expression|expr|statement|literal|body|block|def|define|clause|decl|left|defn"
+    r"|declaration_statement))?"
+    r"|decorated_definition|macro_definition|defProc|create_function|function_or_value_defn|method_or_prop_defn|recipe"
+    r"|task_(?:declaration|definition|body)|(?:iterator|converter|macro)_declaration"
 )
 _TYPE = re.compile(
     r"(?:.*_)?(?:class|struct|interface|enum|module|namespace|trait|impl|object|protocol|record|union|type)"
