@@ -114,6 +114,13 @@ SAMPLES = {
         "#!/bin/bash\n# Adds up.\n# Twice.\nadd() {\n  echo 1\n}\n\n# Other.\nfunction other {\n  echo 2\n}\n",
         [("add", 4, 6, "Adds up.\nTwice."), ("other", 9, 11, "Other.")],
     ),
+    "perl": (
+        (
+            "=head1 A\n\nOf users.\n\n=cut\n\n# Adds up.\n# Twice.\nsub add {\n  return 1;\n}\n\n"
+            "## Other.\nsub other { 2 }\n"
+        ),
+        [("add", 9, 11, "Adds up.\nTwice."), ("other", 14, 14, "Other.")],
+    ),
     "zig": (
         "/// Adds up.\n/// Twice.\npub fn add(a: u32) u32 {\n    return a;\n}\n",
         [("add", 3, 5, "Adds up.\nTwice.")],

@@ -136,6 +136,10 @@ STYLES: dict[str, Style] = {
         wrappers=("variable_declaration",),
     ),
     "bash": Style("(function_definition) @function", (b"#",), marks=(b"##",)),
+    # Perl's documentation is POD, which is for users; what a sub does is said above it.
+    "perl": Style(
+        "[(subroutine_declaration_statement) (method_declaration_statement)] @function", (b"#",), marks=(b"##",)
+    ),
     "zig": Style("(Decl (FnProto)) @function (Decl (VarDecl)) @class", (b"///",)),
     "dart": Style(
         "[(function_signature) (getter_signature) (setter_signature) (operator_signature) (constructor_signature)"
