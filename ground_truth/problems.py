@@ -42,6 +42,10 @@ class Skips:
             raise UsageError(f"{problem} (or write problems=skip to leave such rows out, counted)") from None
         self._counts[problem.reason] += of
 
+    def rows(self, used: int) -> int:
+        """Return how many rows there are: those used, and those skipped."""
+        return used + self._counts.total()
+
     @property
     def counts(self) -> dict[str, int]:
         """Reason → rows, most frequent first."""

@@ -82,6 +82,7 @@ def test_beir_documents_are_files_and_gold_as_a_whole(beir: Path) -> None:
         "document not in the corpus, or empty": 2,
         "query not in queries.jsonl": 1,
     }
+    assert dataset.details["rows"] == 5, "what is left out is a share of them"
     again = pickle.loads(pickle.dumps(dataset))  # noqa: S301 - made in the line itself
     assert (again.queries, again.annotations) == (dataset.queries, dataset.annotations)
 
@@ -143,7 +144,7 @@ def test_simple_json_names_files_or_lines(tmp_path: Path) -> None:
     path.write_text(json.dumps({"name": "small", "queries": queries}))
     dataset = SimpleJson(path=str(path), root=str(tmp_path / "repo")).load()
     assert [(note.start_line, note.end_line) for note in dataset.annotations] == [(1, 3), (2, 3), (1, 1)]
-    assert dataset.details == {"without_gold": ["two"], "skipped": {}}
+    assert dataset.details == {"rows": 3, "without_gold": ["two"], "skipped": {}}
     assert {query.cluster for query in dataset.queries} == {"repo"}
 
 
@@ -159,6 +160,7 @@ def test_simple_json_places_that_are_gone_are_skipped_and_counted(tmp_path: Path
         "lines outside the file": 1,
         "duplicate place": 1,
     }
+    assert dataset.details["rows"] == 4
 
 
 @pytest.mark.parametrize(

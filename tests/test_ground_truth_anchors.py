@@ -169,7 +169,7 @@ def test_annotations_with_anchors_are_followed_into_the_folder(tmp_path: Path, c
     assert [(note.start_line, note.end_line) for note in dataset.annotations] == [(6, 8), (10, 12)]
     assert [query.id for query in dataset.queries] == ["q1", "q2"]
     assert dataset.details["followed"] == {"unchanged": 0, "moved": 1, "edited": 1, "gone": 1}
-    assert dataset.details["skipped"] == {"gone": 1}
+    assert (dataset.details["skipped"], dataset.details["rows"]) == ({"gone": 1}, 3)
     assert [line.split(":")[0] for line in dataset.details["to_check"]] == ["row 2 (q2) edited", "row 3 (q3) gone"]
 
 

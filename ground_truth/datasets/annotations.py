@@ -73,6 +73,7 @@ class Annotations:
             hidden=_hidden(repositories, used),
             details={
                 "file": path.name,
+                "rows": skips.rows(len(usable)),
                 "skipped": skips.counts,
                 "skipped_files": sum(len(repository.skipped) for repository in repositories),
                 "masked": sorted({corpus.mask for corpus in groups if corpus.mask}),

@@ -75,6 +75,7 @@ class Beir:
             scope="all",
             details={
                 "documents": len(corpus.offsets),
+                "rows": skips.rows(len(notes)),
                 "unjudged_queries": len(texts.keys() - judged),
                 "skipped": skips.counts,
                 "languages": _languages(corpus),

@@ -74,6 +74,7 @@ class SimpleJson:
             queries=tuple(Query("_".join(query.id.split()), query.text, name) for query in content.queries),
             annotations=tuple(notes.values()),
             details={
+                "rows": skips.rows(len(notes)),
                 "without_gold": [query.id for query in content.queries if not query.relevant],
                 "skipped": skips.counts,
             },
