@@ -142,6 +142,19 @@ SAMPLES = {
         ),
         [("add", 5, 9, "Adds up.\nTwice."), ("other", 12, 12, "Other.")],
     ),
+    "julia": (
+        (
+            'module A\n\n"""\n    add(a, b)\n    add(a)\n\nAdds up.\n"""\nfunction add(a, b)\n    a + b\nend\n\n'
+            '"Grows."\n@inline grow(x)::Int = x\n\n@doc raw"""\nShrinks.\n"""\n'
+            "function Base.shrink!(x::T) where T\n    x\nend\n\n"
+            '"A type."\nstruct T end\n\n"no documentation"\n\nplain(x) = x\n"A number."\nsize::Int = 1\nend\n'
+        ),
+        [
+            ("add", 9, 11, "Adds up."),
+            ("grow", 14, 14, "Grows."),
+            ("shrink!", 19, 21, "Shrinks."),
+        ],
+    ),
     "python": ('def add(a):\n    """Adds."""\n    return a\n', [("add", 1, 3, "Adds.")]),
     "dart": (
         (
@@ -193,6 +206,14 @@ def test_definitions_with_their_lines_and_documentation(language: str) -> None:
     text, expected = SAMPLES[language]
     found = [one for one in definitions(SourceFile("f", text.encode(), language)) if one.name]
     assert [(one.name, one.start_line, one.end_line, one.doc.split("\n@")[0]) for one in found] == expected
+
+
+def test_strings_of_julia_are_documentation_only_right_above_something() -> None:
+    """What documents a type or a constant is hidden and asks nothing; other strings, and an empty `@doc`, are code."""
+    text = b'"A."\nstruct T end\n"B."\nconst x::Int = 1\n"no"\n\nf(x) = "no"\n@doc\n@doc()\n"a $(x) C."\ng(x) = x\n'
+    found = definitions(SourceFile("f", text, "julia"))
+    assert [(one.doc, one.is_function) for one in found] == [("A.", False), ("B.", False), ("a  C.", True)]
+    assert [text[start:end] for one in found for start, end in one.comment_spans] == [b'"A."', b'"B."', b'"a $(x) C."']
 
 
 @pytest.mark.parametrize("language", sorted(SAMPLES))

@@ -9,6 +9,7 @@ from chunkers.types import SourceFile
 from ground_truth.miners.doc_comments import STYLES, commented_definitions
 from ground_truth.miners.elixir_docs import elixir_definitions
 from ground_truth.miners.haskell_docs import haskell_definitions
+from ground_truth.miners.julia_docs import julia_definitions
 from ground_truth.miners.python_docstrings import python_definitions
 from ground_truth.miners.types import Definition
 from ground_truth.types import HiddenSpan
@@ -17,6 +18,7 @@ _FINDERS: dict[str, Callable[[bytes], list[Definition]]] = {
     "python": python_definitions,
     "elixir": elixir_definitions,
     "haskell": haskell_definitions,
+    "julia": julia_definitions,
     **{language: functools.partial(commented_definitions, language=language) for language in STYLES},
 }
 
