@@ -124,7 +124,7 @@ _claim_packages()
 
 
 def compare(
-    source: str | Path | Dataset | DatasetLoader | Sequence[str | Path | Dataset | DatasetLoader] | None = None,
+    source: str | Path | Dataset | DatasetLoader | Iterable[str | Path | Dataset | DatasetLoader] | None = None,
     *,
     chunkers: Iterable[str | Chunker] = (),
     embedders: Iterable[str | Encoder] = (),
@@ -155,7 +155,7 @@ def compare(
 
 
 def recommend(
-    source: str | Path | Dataset | DatasetLoader | Sequence[str | Path] | None = None,
+    source: str | Path | Dataset | DatasetLoader | Iterable[str | Path] | None = None,
     *,
     candidates: Iterable[str | Chunker] = (),
     embedder: str | Encoder | None = None,

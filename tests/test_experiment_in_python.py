@@ -48,7 +48,8 @@ def test_a_source_is_a_folder_folders_a_spec_or_an_object(tmp_path: Path) -> Non
     assert datasets_of(folders, None) == datasets_of((one, two), None) == Axis((f"mined:root={one};{two}",), ())
     assert datasets_of(iter(folders), None) == datasets_of(np.array([one, two]), None) == datasets_of(folders, None)
     assert datasets_of("installed", None) == Axis(("installed",), ())
-    assert datasets_of(["installed", one], None) == Axis(("installed", f"mined:root={one}"), ())
+    mixed = Axis(("installed", f"mined:root={one}"), ())
+    assert datasets_of(["installed", one], None) == datasets_of(iter(["installed", one]), None) == mixed
     assert datasets_of([one, two], "g").specs == (f"annotations:path=g,root={one}", f"annotations:path=g,root={two}")
     dataset = word_dataset()
     axis = datasets_of([dataset, "installed"], None)

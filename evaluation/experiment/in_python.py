@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,12 +96,16 @@ def datasets_of(source: object, annotations: str | Path | None) -> Axis:
         return Axis((), ())
     if annotations is not None and not isinstance(annotations, (str, Path)):
         raise UsageError(f"annotations is {described(annotations)}: give the path of a JSON Lines file")
-    several = isinstance(source, Iterable) and not isinstance(source, str) and not hasattr(source, "load")
-    sources = list(source) if several else [source]
-    if several and sources and annotations is None and all(map(_is_folder, sources)):
+    if isinstance(source, str) or not isinstance(source, Iterable) or hasattr(source, "load"):
+        return _axis([_dataset(source, annotations)])
+    sources = list(source)
+    if sources and annotations is None and all(map(_is_folder, sources)):
         folders = ";".join(map(_in_full, sources))  # one dataset of several repositories, as the command does
         return Axis((f"mined:root={folders}",), ())
-    found = [_dataset(each, annotations) for each in sources]
+    return _axis([_dataset(each, annotations) for each in sources])
+
+
+def _axis(found: Sequence[Spelled]) -> Axis:
     return Axis(tuple(each.spec for each in found), tuple(each for each in found if each.plugin is not None))
 
 

@@ -71,4 +71,4 @@ def _plain(value: object) -> object:
     """Return a path as text, and the whole numbers of other libraries as Python's."""
     if isinstance(value, PurePath):
         return value.as_posix()
-    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
+    return value if isinstance(value, bool) or not isinstance(value, Integral) else int(value)
