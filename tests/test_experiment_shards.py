@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,8 +14,9 @@ from small_corpora import WORDS, session_of, word_dataset
 from test_experiment_run import BOTH, heard, scores
 
 from chunkers.errors import UsageError
+from chunkers.types import Piece, SizeLimit, SourceFile
 from evaluation.experiment.executors import Serial
-from evaluation.experiment.run import ExperimentShard, run_experiment
+from evaluation.experiment.run import ExperimentShard, Overwrite, run_experiment
 from evaluation.experiment.session import Session
 
 
@@ -74,6 +77,43 @@ def test_what_is_in_the_store_is_made_again_only_where_the_user_says_so(tmp_path
     assert scores(run_experiment(again, Serial(), overwrite="always", progress=log.progress)) == scores(made)
     assert {"score", "chunk"} <= dict(log.phases).keys()
     assert dict(log.phases)["score"] == 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinesOutside:
+    """Cuts a file every so many lines; another file, which is in no key, says how many."""
+
+    file: str
+    version: ClassVar[str] = "1"
+    lossless: ClassVar[bool] = True
+    limit: ClassVar[SizeLimit | None] = None
+
+    def split(self, source: SourceFile) -> list[Piece]:
+        """Return the pieces of the file."""
+        lines = source.data.splitlines(keepends=True)
+        size = int(Path(self.file).read_text())
+        ends = list(itertools.accumulate(map(len, lines), initial=0))
+        return [Piece(*edges) for edges in itertools.pairwise([*ends[:-1:size], ends[-1]])]
+
+
+def test_all_is_made_again_where_a_chunker_cuts_otherwise_by_now(tmp_path: Path) -> None:
+    """`always` gives what an empty cache gives, though chunks are also kept by file, and words and levels by chunks."""
+    outside = tmp_path / "lines"
+    made = []
+    steps: list[tuple[str, str, Overwrite]] = [
+        ("2", "used", "only-missing"),
+        ("5", "used", "always"),
+        ("5", "new", "only-missing"),
+    ]
+    for lines, cache, overwrite in steps:
+        outside.write_text(lines)
+        plugins = {"outside": LinesOutside(file=str(outside))}
+        session = session_of(word_dataset(), tmp_path / cache, plugins=plugins, chunkers=("outside",))
+        (cell,) = run_experiment(session, Serial(), overwrite=overwrite).cells
+        made.append((cell.chunks.count, cell.run, cell.hits, cell.judgements.chance))
+    first, again, anew = made
+    assert again == anew
+    assert all(before != after for before, after in zip(first, again, strict=True))
 
 
 def test_a_run_from_the_cache_computes_nothing(tmp_path: Path) -> None:

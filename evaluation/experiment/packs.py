@@ -147,6 +147,10 @@ class Packs:
                 self._store.remove(pack.folder)
         self._packs = None
 
+    def clear(self) -> None:
+        """Remove all records."""
+        self.replace([(pack, ()) for pack in self._store.read_all(self._stage, read_pack)])
+
     def _put(self, records: Mapping[bytes, bytes], *, lasting: bool) -> Pack | None:
         keys = sorted(records)
         names = hashlib.sha256(b"".join(keys)).hexdigest()[:32]

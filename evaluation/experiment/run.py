@@ -25,6 +25,7 @@ from evaluation.experiment.sharing import sharing
 from evaluation.experiment.shown_files import shown_files
 from evaluation.experiment.shown_texts import read_shown
 from evaluation.experiment.spread_work import spread_work
+from evaluation.experiment.store import StageKey
 from evaluation.measures.declared import own_facts
 from evaluation.results.comparisons import with_statistics
 from evaluation.results.types import CellRecord, Results
@@ -134,12 +135,19 @@ def _prepare(session: Session, cells: Sequence[CellKey], overwrite: Overwrite) -
     store.sweep()
     if overwrite == "always":
         for cell in cells:
-            for key in session.stage_keys(cell).values():
+            for key in (*_keys(session, cell), session.words_key(cell.dataset, cell.chunker)):
                 store.drop(key)
+        for chunker in {cell.chunker for cell in cells}:
+            session.file_chunks(chunker).clear()
     if overwrite == "only-cache":
-        lacking = [cell for cell in cells if not all(map(store.has, session.stage_keys(cell).values()))]
+        lacking = [cell for cell in cells if not all(map(store.has, _keys(session, cell)))]
         return dict.fromkeys(lacking, "not in the cache, and --overwrite only-cache computes nothing")
     return {}
+
+
+def _keys(session: Session, cell: CellKey) -> list[StageKey]:
+    """Return the keys of all results of a cell: those of its stages, and the levels of its chunks."""
+    return [*session.stage_keys(cell).values(), session.levels_key(cell.dataset, cell.chunker)]
 
 
 def make_chunks(
