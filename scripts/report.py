@@ -117,7 +117,7 @@ def _as_asked(results: Results, asked: dict[str, Any], *, again: bool = False) -
     """
     from chunkers.errors import UsageError
     from chunkers.plugins import nearest
-    from evaluation.results.comparisons import with_statistics
+    from evaluation.results.comparisons import with_statistics, without_fixed_means
 
     baseline, names = asked.get("baseline"), sorted({cell.key.chunker for cell in results.cells})
     if baseline is not None and baseline not in names:
@@ -126,6 +126,8 @@ def _as_asked(results: Results, asked: dict[str, Any], *, again: bool = False) -
         )
     if not asked and not again:
         return results
+    if asked.get("weight", results.config.weight) != results.config.weight:
+        results = without_fixed_means(results)
     return with_statistics(replace(results, config=results.config.model_copy(update=asked)))
 
 

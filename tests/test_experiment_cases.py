@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ from evaluation.experiment.qrels import placed, qrels_of
 from evaluation.experiment.reading_cost import reading_cost
 from evaluation.experiment.scoring import Scored, Scoring, load_scored, save_scored, score_ranking
 from evaluation.measures.registry import parse_measure
+from evaluation.statistics import Weight
+from evaluation.statistics.intervals import weighted_mean
 from evaluation.types import TextSpan
 from ground_truth.rules import parse_rule
 from ground_truth.types import Annotation, Dataset, HiddenSpan, Query
@@ -256,6 +259,25 @@ def word_rankings(dataset: Dataset, chunks: ChunkTable) -> dict[str, list[Hit]]:
         query.id: [Hit((place + step) % count, 1.0) for step in range(count)]
         for place, query in enumerate(dataset.queries)
     }
+
+
+@pytest.mark.parametrize("weight", get_args(Weight))
+def test_levels_are_averaged_as_the_scores_between_them(tmp_path: Path, weight: Weight) -> None:
+    """The level of a measure is the mean of the measure called chance or ceiling, under the same weight."""
+    dataset = word_dataset(("one", "two"))
+    kept = tuple(query for k, query in enumerate(dataset.queries) if k in (0, 1, 2, 3, 4, 9))
+    notes = [note for note in dataset.annotations if note.query_id in {query.id for query in kept}]
+    # The second repository's answer is longer, so that its levels are others.
+    notes = [replace(note, start_line=1) if note.repo == "two" else note for note in notes]
+    held, chunks = table(replace(dataset, queries=kept, annotations=tuple(notes)), tmp_path, "fixed-lines:lines=5")
+    how = scoring("recall@10tok", "chance(recall@10tok)", "ceiling(recall@10tok)")
+    levels = chunk_levels(how, held, chunks, weight=weight)
+    scores = score_ranking(how, held, chunks, word_rankings(held.dataset, chunks)).scores
+    clusters = [query.cluster for query in held.dataset.queries]
+    for name, found in (("chance", levels.chance), ("ceiling", levels.ceiling)):
+        each = scores[f"{name}(recall@10tok)"]
+        assert len(set(each)) > 1
+        assert found["recall@10tok"] == pytest.approx(weighted_mean(each, clusters, weight=weight))
 
 
 def test_scores_are_the_same_in_blocks_of_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -27,6 +27,7 @@ from evaluation.experiment.run import run_experiment
 from evaluation.experiment.shown_files import shown_files
 from evaluation.experiment.shown_texts import hidden_parts, read_shown
 from evaluation.results.types import CellRecord, FilePlace, GoldLines, HitRecord, QueryRecord
+from evaluation.statistics import Weight
 from evaluation.types import CellKey
 from ground_truth.types import Annotation, Dataset, HiddenSpan, Query
 
@@ -223,6 +224,10 @@ def test_cells_at_several_offsets_become_one(tmp_path: Path) -> None:
     assert averaged(bare, offsets)[0].curve is None
     undefined = [record("a,offset=0", [np.nan, 0.5]), record("a,offset=2", [1.0, 0.5])]
     assert averaged(undefined, offsets)[0].offsets[0].means == (0.5, 0.75)
+    three = [record("a,offset=0", [1.0, 1.0, 0.0]), record("a,offset=2", [0.0, 0.5, 0.5])]
+    clusters = {"d": ["r", "r", "s"]}
+    spreads = [averaged(three, offsets, clusters=clusters, weight=each)[0].offsets for each in get_args(Weight)]
+    assert [each.means for (each,) in spreads] == [(0.5, 0.375), pytest.approx((2 / 3, 1 / 3))]
     broken = CellRecord(CellKey("d", "a,offset=2", "e", "r"), "failed", "no room")
     failed, _ = averaged([cells[0], cells[1], broken], offsets)
     assert (failed.key.chunker, failed.status, failed.reason) == ("a", "failed", "a,offset=2: no room")

@@ -175,6 +175,9 @@ def test_another_weight_and_margin_are_computed_again(tmp_path: Path) -> None:
     }
     said = CliRunner().invoke(command, arguments, catch_exceptions=False).output
     assert "each query counting once" in said
+    # Chance and ceiling are means under the other weight, and their queries' values are not kept.
+    assert "Between chance and ceiling" not in said
+    assert "Between chance and ceiling" in CliRunner().invoke(command, [*arguments[:1], *arguments[3:]]).output
     assert json.loads((tmp_path / "results.json").read_text("utf-8"))["config"]["weight"] == "repository"
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 import re
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -27,7 +27,8 @@ from evaluation.report.sections import (
 from evaluation.report.tables import Table, group_mean
 from evaluation.report.view import View, views
 from evaluation.results.types import Results
-from evaluation.statistics import mean_interval
+from evaluation.statistics import Weight, mean_interval
+from evaluation.statistics.intervals import weighted_mean
 
 NAMES = ("a", "b", "c")
 
@@ -91,6 +92,26 @@ def test_differences_are_drawn_from_the_best_or_the_baseline() -> None:
     assert [row[0] for row in figure.table.rows] == ["c"]
     elsewhere = dataclasses.replace(view, config=view.config.model_copy(update={"baseline": "nobody"}))
     assert forest_figure(elsewhere) is not None
+
+
+@pytest.mark.parametrize("weight", get_args(Weight))
+def test_recall_at_each_budget_counts_what_the_scores_count(weight: Weight) -> None:
+    """In the figure, the terminal and the cautions, each repository or each query counts once, as in the table."""
+    run = _run()
+    queries = tuple(
+        dataclasses.replace(query, cluster="r" if k > 5 else f"r{k}") for k, query in enumerate(run.queries)
+    )
+    config = run.config.model_copy(update={"weight": weight})
+    results = dataclasses.replace(run, queries=queries, config=config)
+    (view,) = views(results)
+    figure = curve_figure(view, results)
+    assert figure is not None
+    clusters = [query.cluster for query in queries]
+    for row, record in zip(view.rows, figure.table.data, strict=True):
+        assert row.cell.curve is not None
+        means = [weighted_mean(column, clusters, weight=weight) for column in row.cell.curve.T]
+        assert list(row.curve) == pytest.approx(means)
+        assert [record[str(budget)] for budget in BUDGETS] == pytest.approx(means)
 
 
 def test_curves_are_the_means_of_recall_at_each_budget() -> None:

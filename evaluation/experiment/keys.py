@@ -107,6 +107,7 @@ def levels_key(
         "rule": config.rule,
         "relevance": _relevance_of(config, dataset),
         "depth": config.depth,
+        "weight": config.weight,
         "code": code_of("evaluation.experiment.levels"),
     }
     return StageKey("levels", inputs)

@@ -15,19 +15,21 @@ from evaluation.experiment.qrels import qrels_of
 from evaluation.experiment.scoring import Scoring
 from evaluation.measures.chance import has_chance
 from evaluation.measures.levels import levels_of
+from evaluation.statistics import Weight
+from evaluation.statistics.samples import weighted_means
 
 _BLOCK = 500
 
 
 class Levels(NamedTuple):
-    """Measure → mean over the queries, for a random ranking and for a perfect one."""
+    """Measure → mean, for a random ranking and for a perfect one."""
 
     chance: dict[str, float]
     ceiling: dict[str, float]
 
 
-def chunk_levels(how: Scoring, loaded: LoadedDataset, chunks: ChunkTable) -> Levels:
-    """Return both levels of every measure that has them."""
+def chunk_levels(how: Scoring, loaded: LoadedDataset, chunks: ChunkTable, *, weight: Weight = "repository") -> Levels:
+    """Return both levels of every measure that has them, averaged as the scores are that stand between them."""
     measures = [measure for measure in how.measures if has_chance(measure)]
     needs = frozenset(need for measure in measures for need in measure.needs) - {"vectors"}
     builder = CaseBuilder(
@@ -46,7 +48,10 @@ def chunk_levels(how: Scoring, loaded: LoadedDataset, chunks: ChunkTable) -> Lev
         cases = builder.cases(block, {query.id: [] for query in block})
         for measure in measures:
             found[measure.name].append(np.stack(levels_of(measure, cases)))
-    means = {name: np.concatenate(parts, axis=1).mean(axis=1) for name, parts in found.items()}
+    clusters = [query.cluster for query in queries]
+    means = {
+        name: weighted_means(np.concatenate(parts, axis=1), clusters, weight=weight) for name, parts in found.items()
+    }
     return Levels(*({name: float(mean[level]) for name, mean in means.items()} for level in (0, 1)))
 
 

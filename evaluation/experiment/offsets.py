@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from chunkers.plugins import Spec
 from evaluation.experiment.session import Session
 from evaluation.results.types import CellRecord, OffsetSpread
+from evaluation.statistics import Weight
+from evaluation.statistics.samples import weighted_means
 
 Offsets = Mapping[str, tuple[str, ...]]
 """Chunker as written → its specs at each offset."""
@@ -34,17 +36,28 @@ def with_offsets(session: Session, offsets: Offsets) -> Session:
     return session.with_config(session.config.model_copy(update={"chunkers": chunkers}))
 
 
-def averaged(cells: list[CellRecord], offsets: Offsets) -> list[CellRecord]:
-    """Return one cell in place of those of all offsets: mean scores per query, and the spread of the means."""
+def averaged(
+    cells: list[CellRecord],
+    offsets: Offsets,
+    *,
+    clusters: Mapping[str, Sequence[str]] | None = None,
+    weight: Weight = "repository",
+) -> list[CellRecord]:
+    """Return one cell in place of those of all offsets: mean scores per query, and the spread of the means.
+
+    clusters: the repository of each query of each dataset; without it, all of a dataset are of one.
+    """
     homes = {spec: text for text, specs in offsets.items() for spec in specs}
     groups: dict[tuple[str, ...], list[CellRecord]] = {}
     for cell in cells:
         key = cell.key._replace(chunker=homes.get(cell.key.chunker, cell.key.chunker))
         groups.setdefault(key, []).append(cell)
-    return [_mean(group, homes) for group in groups.values()]
+    return [_mean(group, homes, (clusters or {}).get(group[0].key.dataset), weight) for group in groups.values()]
 
 
-def _mean(group: list[CellRecord], homes: Mapping[str, str]) -> CellRecord:
+def _mean(
+    group: list[CellRecord], homes: Mapping[str, str], clusters: Sequence[str] | None, weight: Weight
+) -> CellRecord:
     first = group[0]
     if first.key.chunker not in homes:
         return first
@@ -60,6 +73,9 @@ def _mean(group: list[CellRecord], homes: Mapping[str, str]) -> CellRecord:
         scores={name: values.mean(axis=0) for name, values in scores.items()},
         curve=np.mean(curves, axis=0) if curves else None,
         offsets=tuple(
-            OffsetSpread(name, tuple(float(np.nanmean(row)) for row in values)) for name, values in scores.items()
+            OffsetSpread(
+                name, tuple(weighted_means(values, clusters or [""] * values.shape[1], weight=weight).tolist())
+            )
+            for name, values in scores.items()
         ),
     )

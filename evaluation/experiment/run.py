@@ -89,7 +89,8 @@ def run_experiment(
             for base in list(made)
         ]
         made += [contestant_record(given, other) for other in _share(others, shard)]
-        records = averaged([each.record for each in made], offsets)
+        clusters = {each.spec: [query.cluster for query in each.dataset.queries] for each in loaded}
+        records = averaged([each.record for each in made], offsets, clusters=clusters, weight=config.weight)
         queries = tuple(itertools.chain.from_iterable(map(query_records, loaded)))
         whole = shown_files(given, records, queries)
         spans = {name: span for each in made for name, span in each.shown.items()}

@@ -335,7 +335,8 @@ def levels(session: Session, dataset: str, chunker: str) -> Levels:
 
     def make() -> Levels:
         how = _scoring(session, session.config.embedders[0])
-        return chunk_levels(how, session.dataset(dataset), chunk(session, dataset, chunker))
+        chunks = chunk(session, dataset, chunker)
+        return chunk_levels(how, session.dataset(dataset), chunks, weight=session.config.weight)
 
     key = session.levels_key(dataset, chunker)
     return _stored(session.store, key, make=make, save=save_levels, load=load_levels)

@@ -153,7 +153,7 @@ def basis(best: BestSet) -> str:
     return over if best.n_clusters == 1 else f"{over}, each {best.weight} counting once"
 
 
-def sparkline(values: list[float]) -> str:
+def sparkline(values: Sequence[float]) -> str:
     """Return shares as one block character each, on the fixed scale 0 … 1."""
     blocks = "▁▂▃▄▅▆▇█"
     return "".join(" " if math.isnan(v) else blocks[min(7, max(0, int(v * 8)))] for v in values)

@@ -90,7 +90,7 @@ def curve_figure(view: View, results: Results) -> Figure | None:
     for row in view.rows:
         if row.cell.curve is None:
             continue
-        found = [mean_interval(column, clusters) for column in row.cell.curve.T]
+        found = [mean_interval(column, clusters, weight=view.config.weight) for column in row.cell.curve.T]
         low = [f.mean if np.isnan(f.low) else f.low for f in found]
         high = [f.mean if np.isnan(f.high) else f.high for f in found]
         rows.append(Curve(view.marks[row.chunker], row.chunker, [f.mean for f in found], low, high))

@@ -295,7 +295,7 @@ def _heading(measure: str) -> str:
     return measure.replace("@", "\n@", 1).replace("p95 size", "p95\nsize")
 
 
-def _thinned(values: list[float]) -> list[float]:
+def _thinned(values: Sequence[float]) -> Sequence[float]:
     if len(values) <= _SPARK:
         return values
     step = (len(values) - 1) / (_SPARK - 1)

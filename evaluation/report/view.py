@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from chunkers.errors import UsageError
 from evaluation.config import ExperimentConfig
 from evaluation.measures.declared import recall
@@ -15,7 +13,8 @@ from evaluation.report.figures.marks import Mark, marks
 from evaluation.report.formats import is_published, lower_is_better, measure_of
 from evaluation.results.facts import DatasetRecord
 from evaluation.results.types import BestRecord, CellRecord, ComparisonRecord, QueryRecord, Results
-from evaluation.statistics import BestSet, Comparison
+from evaluation.statistics import BestSet, Comparison, Weight
+from evaluation.statistics.samples import weighted_means
 
 MAY_BE_BEST, STAR = "●", "★"
 
@@ -44,6 +43,8 @@ class Row:
     """Whether it may be the best, or the mark of its comparison with the baseline."""
     best_in: frozenset[str]
     """Measures on gold text in which no chunker has a better mean; chunk ids give no order between chunkers."""
+    curve: tuple[float, ...] = ()
+    """Mean recall at each budget; empty if the run has no curve."""
 
     def mean(self, measure: str) -> float | None:
         """Return the mean of a measure, or its median if that is its summary; None if there is neither."""
@@ -55,11 +56,6 @@ class Row:
         summary = self.cell.measures.get(measure)
         value: float | None = getattr(summary, name) if summary else None
         return value
-
-    @property
-    def curve(self) -> list[float]:
-        """Mean recall at each budget; empty if the run has no curve."""
-        return [] if self.cell.curve is None else [float(v) for v in np.nanmean(self.cell.curve, axis=0)]
 
 
 @dataclass(frozen=True)
@@ -193,7 +189,10 @@ def _view(
     )
     best = next((record.found for record in results.best if where and _place(record) == where), None)
     sign = 1 if lower_is_better(headline) else -1
-    plain = [Row(cell.key.chunker, cell, "", frozenset()) for cell in scored]
+    clusters = results.clusters_of(setting.dataset)
+    plain = [
+        Row(cell.key.chunker, cell, "", frozenset(), _curve(cell, clusters, results.config.weight)) for cell in scored
+    ]
     plain.sort(key=lambda row: (row.mean(headline) is None, sign * (row.mean(headline) or 0.0), row.chunker))
     # Alone in its setting, a chunker is not the best of anything.
     top = _best(plain, [name for name in measures if not is_published(name)]) if len(plain) > 1 else {}
@@ -221,6 +220,11 @@ def _view(
         for row in plain
     )
     return replace(view, rows=rows)
+
+
+def _curve(cell: CellRecord, clusters: Sequence[str], weight: Weight) -> tuple[float, ...]:
+    """Return the mean recall at each budget, averaged as the scores are."""
+    return () if cell.curve is None else tuple(weighted_means(cell.curve.T, clusters, weight=weight).tolist())
 
 
 def _place(record: ComparisonRecord | BestRecord) -> tuple[str, str, str, str] | None:

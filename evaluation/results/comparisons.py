@@ -32,6 +32,14 @@ def with_statistics(results: Results) -> Results:
     )
 
 
+def without_fixed_means(results: Results) -> Results:
+    """Return the results without the means that cannot be computed again: those under another weight are unknown."""
+    cells = (
+        replace(cell, judgements=replace(cell.judgements, chance={}, ceiling={}), offsets=()) for cell in results.cells
+    )
+    return replace(results, cells=tuple(cells))
+
+
 def margin_of(measure: Measure, config: ExperimentConfig, mean: float) -> float:
     """Return the margin in the measure's own unit: points for a share, else that percentage of the mean."""
     return config.margin / 100 * (1.0 if measure.unit == "share" else abs(mean))

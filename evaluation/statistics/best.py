@@ -14,7 +14,7 @@ from evaluation.statistics.compare import FLIPS
 from evaluation.statistics.control import family_level, family_p, in_question, shared_correlation
 from evaluation.statistics.detectable import detectable, middle
 from evaluation.statistics.evidence import Group, Settings, Span, agreeing, weigh, within
-from evaluation.statistics.samples import by_repository
+from evaluation.statistics.samples import by_repository, weighted_means
 from evaluation.statistics.scores import checked, checked_settings, difference_span, score_span
 from evaluation.statistics.types import LEAST, SIGNIFICANT, BestSet, Standing, TestName, Unit, Weight
 
@@ -76,7 +76,7 @@ def best_set(
     sign = 1.0 if higher_is_better else -1.0
     span = difference_span(score_span(found, value_range))
     present = [int(row) for row in np.flatnonzero(~np.isnan(found).all(axis=1))]
-    means = _means(found, clusters, weight)
+    means = weighted_means(found, clusters, weight=weight)
     others = max(len(present) - 1, 1)
     bounds, basis = _bounds(
         sign * found[present],
@@ -106,12 +106,6 @@ def best_set(
         family=others * corrections,
         higher_is_better=higher_is_better,
     )
-
-
-def _means(scores: np.ndarray, clusters: Sequence[str], weight: Weight) -> np.ndarray:
-    repositories = by_repository(scores, clusters)
-    means = (repositories.weights(weight) * repositories.means).sum(axis=1)
-    return np.where(repositories.counts > 0, means, np.nan)
 
 
 def _bounds(

@@ -69,6 +69,13 @@ def by_repository(values: np.ndarray, clusters: Sequence[str]) -> Repositories:
     return Repositories([str(label) for label in labels], sizes, sums / np.maximum(sizes, 1))
 
 
+def weighted_means(values: np.ndarray, clusters: Sequence[str], *, weight: Weight) -> np.ndarray:
+    """Return the mean of each row of [rows × queries]; NaN where it has no value."""
+    repositories = by_repository(values, clusters)
+    means = (repositories.weights(weight) * repositories.means).sum(axis=1)
+    return np.where(repositories.counts > 0, means, np.nan)
+
+
 def fold(values: np.ndarray, clusters: Sequence[str], *, weight: Weight) -> dict[Unit, tuple[np.ndarray, Samples]]:
     """Group the comparisons by the unit they allow: row numbers and their samples.
 
