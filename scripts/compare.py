@@ -149,7 +149,7 @@ def command(
     with spread_work(session.store, Serial()):
         write_report(results, folder)
     if run.write_spans is not None:
-        note(f"{write_spans(session, Path(run.write_spans))} runs in {run.write_spans}")
+        note(f"{write_spans(session, Path(run.write_spans), shard=part)} runs in {run.write_spans}")
     if run.show == "json":
         click.echo(json.dumps(to_json(results), indent=1, ensure_ascii=False))
     else:

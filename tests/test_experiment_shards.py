@@ -18,6 +18,8 @@ from chunkers.types import Piece, SizeLimit, SourceFile
 from evaluation.experiment.executors import Serial
 from evaluation.experiment.run import ExperimentShard, Overwrite, run_experiment
 from evaluation.experiment.session import Session
+from evaluation.experiment.span_writing import write_spans
+from evaluation.results.merge import merge_results
 
 
 @pytest.mark.parametrize("text", ["1/1", "1/3", "2/3", "3/3", "10/12"])
@@ -57,6 +59,33 @@ def test_shards_are_all_cells_once(tmp_path: Path) -> None:
     keys = [cell.key for cell in whole.cells]
     assert [[keys.index(cell.key) for cell in part.cells] for part in parts] == [[0, 3, 4], [1, 5], [2]]
     assert {key: value for part in parts for key, value in scores(part).items()} == scores(whole)
+
+
+def test_a_shard_runs_every_offset_of_its_chunkers(tmp_path: Path) -> None:
+    """Their mean is that of the whole run, and merged shards are the whole run: no shard has a part of the offsets."""
+    how: dict[str, Any] = {"chunkers": ("fixed-lines:lines=5", "whole-file", "fixed-lines:lines=3"), "offsets": 3}
+    whole = run_experiment(session_of(word_dataset(), tmp_path / "cache", **how), Serial())
+    parts = [
+        run_experiment(session_of(word_dataset(), tmp_path / "cache", **how), Serial(), shard=ExperimentShard(n, 2))
+        for n in (1, 2)
+    ]
+    assert [[cell.key.chunker for cell in part.cells] for part in parts] == [
+        ["fixed-lines:lines=5", "fixed-lines:lines=3"],
+        ["whole-file"],
+    ]
+    merged = merge_results(parts)
+    assert scores(merged) == scores(whole)
+    assert {cell.key: cell.offsets for cell in merged.cells} == {cell.key: cell.offsets for cell in whole.cells}
+
+
+def test_the_rankings_of_a_shard_are_written_whatever_the_cache_holds(tmp_path: Path) -> None:
+    """Not those of the other shards, which an earlier run has left there: together they are those of the whole run."""
+    session = session_of(word_dataset(), tmp_path / "cache", chunkers=BOTH, offsets=2)
+    run_experiment(session, Serial())
+    assert write_spans(session, tmp_path / "whole.jsonl") == 3
+    shards = [ExperimentShard(n, 2) for n in (1, 2)]
+    assert [write_spans(session, tmp_path / f"{shard.number}.jsonl", shard=shard) for shard in shards] == [2, 1]
+    assert "".join((tmp_path / f"{n}.jsonl").read_text() for n in (1, 2)) == (tmp_path / "whole.jsonl").read_text()
 
 
 def stamp(session: Session) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from evaluation.experiment.session import Session
 from evaluation.results.types import CellRecord, OffsetSpread
 from evaluation.statistics import Weight
 from evaluation.statistics.samples import weighted_means
+from evaluation.types import CellKey
 
 Offsets = Mapping[str, tuple[str, ...]]
 """Chunker as written → its specs at each offset."""
@@ -36,6 +37,15 @@ def with_offsets(session: Session, offsets: Offsets) -> Session:
     return session.with_config(session.config.model_copy(update={"chunkers": chunkers}))
 
 
+def cells_at_offsets(session: Session, wanted: Collection[CellKey], offsets: Offsets) -> list[CellKey]:
+    """Return the cells of a session of `with_offsets` that are among the wanted ones, at every offset of each.
+
+    Those of one chunker stay together: a shard that ran some of them would take their mean for that of all.
+    """
+    homes = _homes(offsets)
+    return [cell for cell in session.cells if _as_written(cell, homes) in wanted]
+
+
 def averaged(
     cells: list[CellRecord],
     offsets: Offsets,
@@ -47,12 +57,20 @@ def averaged(
 
     clusters: the repository of each query of each dataset; without it, all of a dataset are of one.
     """
-    homes = {spec: text for text, specs in offsets.items() for spec in specs}
+    homes = _homes(offsets)
     groups: dict[tuple[str, ...], list[CellRecord]] = {}
     for cell in cells:
-        key = cell.key._replace(chunker=homes.get(cell.key.chunker, cell.key.chunker))
-        groups.setdefault(key, []).append(cell)
+        groups.setdefault(_as_written(cell.key, homes), []).append(cell)
     return [_mean(group, homes, (clusters or {}).get(group[0].key.dataset), weight) for group in groups.values()]
+
+
+def _homes(offsets: Offsets) -> dict[str, str]:
+    """Return the spec of a chunker at an offset → the chunker as written."""
+    return {spec: text for text, specs in offsets.items() for spec in specs}
+
+
+def _as_written(cell: CellKey, homes: Mapping[str, str]) -> CellKey:
+    return cell._replace(chunker=homes.get(cell.chunker, cell.chunker))
 
 
 def _mean(
@@ -61,7 +79,7 @@ def _mean(
     first = group[0]
     if first.key.chunker not in homes:
         return first
-    key = first.key._replace(chunker=homes[first.key.chunker])
+    key = _as_written(first.key, homes)
     broken = next((cell for cell in group if cell.status == "failed"), None)
     if broken is not None:
         return replace(broken, key=key, reason=f"{broken.key.chunker}: {broken.reason}")

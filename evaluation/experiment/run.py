@@ -16,7 +16,7 @@ from evaluation.experiment.chunk_table import ChunkPart
 from evaluation.experiment.contestants import contestant_record, contestants
 from evaluation.experiment.environment import environment
 from evaluation.experiment.executors import Executor, attempt
-from evaluation.experiment.offsets import averaged, offset_specs, with_offsets
+from evaluation.experiment.offsets import averaged, cells_at_offsets, offset_specs, with_offsets
 from evaluation.experiment.progress import Progress
 from evaluation.experiment.read_cells import make_readers, read_record
 from evaluation.experiment.records import FinishedCell, cell_record, query_records
@@ -79,7 +79,7 @@ def run_experiment(
         offsets = offset_specs(session)
         given, others, readers = session, contestants(session), make_readers(session)
         session = with_offsets(session, offsets)
-        cells = _share(session.cells, shard)
+        cells = cells_at_offsets(session, share_of(given.cells, shard), offsets)
         failed = _prepare(session, cells, overwrite)
         failed |= make_scores(session, [cell for cell in cells if cell not in failed], executor, progress, levels=True)
         made = [_finished(session, cell, failed.get(cell, "")) for cell in cells]
@@ -88,7 +88,7 @@ def run_experiment(
             for spec, reader in readers.items()
             for base in list(made)
         ]
-        made += [contestant_record(given, other) for other in _share(others, shard)]
+        made += [contestant_record(given, other) for other in share_of(others, shard)]
         clusters = {each.spec: [query.cluster for query in each.dataset.queries] for each in loaded}
         records = averaged([each.record for each in made], offsets, clusters=clusters, weight=config.weight)
         queries = tuple(itertools.chain.from_iterable(map(query_records, loaded)))
@@ -116,7 +116,8 @@ def run_experiment(
     )
 
 
-def _share(everything: Sequence[T], shard: ExperimentShard | None) -> Sequence[T]:
+def share_of(everything: Sequence[T], shard: ExperimentShard | None) -> Sequence[T]:
+    """Return what a shard runs: everything if there are no shards."""
     return everything[shard.number - 1 :: shard.of] if shard else everything
 
 

@@ -14,16 +14,19 @@ from evaluation.experiment import stages
 from evaluation.experiment.chunk_table import ChunkTable
 from evaluation.experiment.header_cost import header_cost
 from evaluation.experiment.loaded_dataset import LoadedDataset
-from evaluation.experiment.offsets import offset_specs, with_offsets
+from evaluation.experiment.offsets import cells_at_offsets, offset_specs, with_offsets
+from evaluation.experiment.run import ExperimentShard, share_of
 from evaluation.experiment.session import Session
 from evaluation.experiment.span_places import PlaceFinder, SpanRun
 from evaluation.types import CellKey
 
 
-def write_spans(session: Session, path: Path) -> int:
-    """Write every finished cell's rankings, each as a run under the cell's name, and return the number of runs."""
-    whole = with_offsets(session, offset_specs(session))
-    cells = [cell for cell in whole.cells if whole.store.has(whole.score_key(cell))]
+def write_spans(session: Session, path: Path, *, shard: ExperimentShard | None = None) -> int:
+    """Write the rankings of every finished cell of a run, each under the cell's name, and return their number."""
+    offsets = offset_specs(session)
+    whole = with_offsets(session, offsets)
+    own = cells_at_offsets(whole, share_of(session.cells, shard), offsets)
+    cells = [cell for cell in own if whole.store.has(whole.score_key(cell))]
     others = session.span_runs
     rows = itertools.chain(
         (row for cell in cells for row in cell_rows(whole, cell)),
