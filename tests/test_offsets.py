@@ -10,10 +10,12 @@ import pytest
 from conftest import Command
 from hypothesis import given
 from hypothesis import strategies as st
+from small_corpora import session_of, word_dataset
 
 from chunkers.errors import UsageError
 from chunkers.registry import CHUNKERS
 from chunkers.types import SourceFile
+from evaluation.experiment.offsets import offset_specs
 from evaluation.results.folder import read_results
 
 SPECS = ["fixed-lines:lines=7", "fixed-lines:lines=7,overlap=2", "sliding-window:window=6,step=4"]
@@ -76,3 +78,11 @@ def test_scores_are_averaged_over_offsets(chunkbench: Command, repository: Path,
     expected = np.mean([each.scores["ndcg@10"] for each in apart], axis=0)
     assert np.allclose(mean.scores["ndcg@10"], expected, atol=1e-12)
     assert cell["offsets"]["ndcg@10"] == pytest.approx([each.scores["ndcg@10"].mean() for each in apart])
+
+
+def test_an_offset_that_is_averaged_is_no_chunker_beside_it(tmp_path: Path) -> None:
+    """It would count twice in the mean, and have no row of its own; any other offset has one."""
+    both = ("fixed-lines:lines=6", "fixed-lines:lines=6,offset=2")
+    with pytest.raises(UsageError, match="offset=2 is one of the 3 offsets over which fixed-lines:lines=6 is averaged"):
+        offset_specs(session_of(word_dataset(), tmp_path, chunkers=both, offsets=3))
+    assert list(offset_specs(session_of(word_dataset(), tmp_path, chunkers=both, offsets=2))) == [both[0]]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from chunkers.errors import UsageError
 from chunkers.plugins import Spec
 from evaluation.experiment.session import Session
 from evaluation.results.types import CellRecord, OffsetSpread
@@ -28,6 +29,10 @@ def offset_specs(session: Session) -> Offsets:
         if period is not None and "offset" not in dict(spec.params):
             starts = sorted({round(number * period / count) for number in range(count)})
             found[text] = tuple(str(Spec(spec.name, (*spec.params, ("offset", str(start))))) for start in starts)
+            for same in set(found[text]).intersection(session.config.chunkers):
+                raise UsageError(
+                    f"{same} is one of the {len(starts)} offsets over which {text} is averaged: leave one of them out"
+                )
     return found
 
 
