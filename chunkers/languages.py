@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from chunkers.language_content import AMBIGUOUS, language_of_content
+from chunkers.unsafe_texts import unsafe_text
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Parser, Tree
@@ -255,24 +256,16 @@ def _extension(name: str) -> str:
     return extension if stem else name
 
 
-UNSAFE_GRAMMARS = frozenset({"cobol", "d", "jsonnet", "typst"})
+UNSAFE_GRAMMARS = frozenset({"agda", "cobol", "d", "jsonnet", "typst"})
 """Grammars that are not used: COBOL's scanner never returns on some texts (a last line of fewer than seven columns);
-D's and Typst's read out of bounds (D's on some bytes, Typst's on any text, depending on what was in memory before)
-and crash the process; Jsonnet's keeps in a global variable whether the previous file ended inside a text, so that a
-file's cuts depend on what was cut before it."""
+D's and Typst's read out of bounds (D's on some bytes, Typst's on any text, depending on what was in memory before) and
+Agda's writes out of bounds (after some hundred quotes), which crashes the process; Jsonnet's keeps in a global variable
+whether the previous file ended inside a text, so that a file's cuts depend on what was cut before it."""
 
 PARSE_SECONDS = 2.0
 PARSE_SECONDS_PER_MB = 8.0
 """Limit on the processor time for parsing a file. Source code takes a hundredth of it; but most grammars have inputs of
 a few kilobytes that take hours."""
-
-ENDLESS_LAST_LINE = {"perl": b"#"}
-"""Characters not allowed on a last line without a line break: the grammar's scanner would never return, and time limits
-are not checked inside a scanner. Perl's waits for the end of a comment's line."""
-
-LONGEST_LINE = {"scala": 10_000}
-"""Maximum bytes of a line, for grammars whose scanner reads to the line's end from every character unknown to it, where
-time limits are not checked either: a megabyte took three quarters of an hour."""
 
 LARGEST_PARSED = {"svelte": 20_000}
 """Maximum bytes to parse, for grammars whose time grows with the square of the length on some texts."""
@@ -310,17 +303,6 @@ def parser(language: str) -> Parser:
     return Parser(grammar(language))
 
 
-def endless_line(language: str, data: bytes) -> str:
-    """Return why the grammar would never return from one of the text's lines, or not for very long; or nothing."""
-    mark = ENDLESS_LAST_LINE.get(language)
-    if mark is not None and data.find(mark, data.rfind(b"\n") + 1) >= 0:
-        return f"the {language} grammar never leaves its last line: end it with a line break"
-    longest = LONGEST_LINE.get(language)
-    if longest is not None and max(map(len, data.split(b"\n"))) > longest:
-        return f"{language} is parsed up to {longest // 1000} kB a line: its grammar is slow on long lines"
-    return ""
-
-
 def parsing_seconds(size: int) -> float:
     """Return the processor time that parsing this many bytes may take."""
     return PARSE_SECONDS + PARSE_SECONDS_PER_MB * size / 1e6
@@ -328,7 +310,7 @@ def parsing_seconds(size: int) -> float:
 
 def syntax_tree(language: str, data: bytes, *, seconds: float | None = None) -> Tree | None:
     """Return the tree of a text, or None if its grammar takes too long."""
-    if reason := endless_line(language, data):
+    if reason := unsafe_text(language, data):
         log.warning("a text of %s bytes is read without its tree: %s", len(data), reason)
         return None
     allowed = parsing_seconds(len(data)) if seconds is None else seconds

@@ -10,8 +10,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunkers.languages import LARGEST_PARSED, endless_line, known_languages, syntax_tree
+from chunkers.languages import LARGEST_PARSED, known_languages, syntax_tree
 from chunkers.types import SourceFile
+from chunkers.unsafe_texts import unsafe_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -65,7 +66,7 @@ def no_grammar(source: SourceFile) -> str | None:
     largest = LARGEST_PARSED.get(source.language)
     if largest is not None and len(source.data) > largest:
         return f"{source.language} is parsed up to {largest // 1000} kB: its grammar is slow on long files"
-    return endless_line(source.language, source.data) or None
+    return unsafe_text(source.language, source.data) or None
 
 
 def no_tree(source: SourceFile) -> str | None:

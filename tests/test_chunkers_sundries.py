@@ -15,7 +15,6 @@ from chunkers.definition_nodes import DEFINITION_NODES
 from chunkers.distribution import distribution
 from chunkers.errors import UsageError
 from chunkers.input_files import open_input, read_input, read_text_input
-from chunkers.languages import ENDLESS_LAST_LINE, endless_line
 from chunkers.network import check_download, offline
 from chunkers.outline import name_of, outline
 from chunkers.programs import find_program, search_path
@@ -26,6 +25,7 @@ from chunkers.splitting import chunk_file
 from chunkers.syntax import parse, shared_tree
 from chunkers.tokens import cache_folder
 from chunkers.types import Piece, SizeLimit, SourceFile
+from chunkers.unsafe_texts import ENDLESS_LAST_LINE, unsafe_text
 from chunkers.writable import is_bytes, is_writable
 
 SOURCE = SourceFile("a.py", b"def f():\n    return 1\n\n\ndef g():\n    return 2\n", "python")
@@ -57,10 +57,10 @@ def test_a_grammar_without_end_is_known_by_the_last_line() -> None:
     """Anywhere on it, its first sign too; a line break after it ends it."""
     for language, mark in ENDLESS_LAST_LINE.items():
         for data in (mark, b"x\n" + mark, b"x " + mark + b" y"):
-            assert endless_line(language, data)
+            assert unsafe_text(language, data)
         for data in (b"", b"x", mark + b"\n", mark + b"\nx"):
-            assert not endless_line(language, data)
-    assert not endless_line("python", b"".join(ENDLESS_LAST_LINE.values()))
+            assert not unsafe_text(language, data)
+    assert not unsafe_text("python", b"".join(ENDLESS_LAST_LINE.values()))
 
 
 def test_nothing_amounts_to_nothing() -> None:

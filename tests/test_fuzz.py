@@ -162,6 +162,30 @@ def test_a_comment_on_the_last_line_of_perl_is_no_endless_loop() -> None:
         assert Cast(size=10).fallback(SourceFile("a.pl", whole, "perl")) is None
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "sound"),
+    [
+        ("markdown", b"> " * 256, b"> " * 20),
+        (
+            "markdown",
+            b"".join(b"  " * depth + b"- a\n" for depth in range(256)),
+            b"-" * 300 + b"\n" + b" " * 100 + b"a",
+        ),
+        ("yaml", b"- " * 256, b"- " * 20),
+        ("yaml", b"".join(b" " * depth + b"a:\n" for depth in range(256)), b"a: |\n" + b" " * 100 + b"b"),
+        ("perl", b'"${' * 100, b"print @{$a->{b}};\n" * 300),
+        ("kotlin", b'"${' * 1_025, b'val a = "${b}"\n' * 300),
+    ],
+)
+def test_a_nesting_that_ends_the_process_is_cut_as_text(language: str, text: bytes, sound: bytes) -> None:
+    """A README of 512 bytes ended every run on its folder: these grammars write beyond their memory, or give up."""
+    source = SourceFile("a", text, language)
+    assert "so deep a nesting" in (Cast(size=50).fallback(source) or "")
+    assert b"".join(text[piece.start : piece.end] for piece in Cast(size=50).split(source)) == text
+    assert syntax_tree(language, text) is None
+    assert syntax_tree(language, sound) is not None
+
+
 def test_a_long_line_of_scala_is_no_endless_search() -> None:
     """Its scanner reads the whole line from each of its quotes, and no limit in time ends that; it is cut as text."""
     source = SourceFile("a.scala", b"object A {}\n" + b"`" * 500_000, "scala")
