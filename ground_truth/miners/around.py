@@ -24,16 +24,16 @@ class Entered(NamedTuple, Generic[T]):
 
 
 class Child(NamedTuple):
-    """A node as one of its parent's children."""
+    """A node by its place among its parent's children."""
 
     parent: Node
     siblings: list[Node]
-    index: int
+    place: int
 
     @property
     def node(self) -> Node:
         """The node itself."""
-        return self.siblings[self.index]
+        return self.siblings[self.place]
 
 
 class Around(Generic[T]):

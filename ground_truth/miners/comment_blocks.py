@@ -214,7 +214,7 @@ def _introduced(group: list[Node], around: Around[_Inside], data: bytes, languag
         return None, "inside an expression"
     end = last_code_row(first, data, language)
     only_declares = _declares(first, data)
-    for node in itertools.islice(below.siblings, below.index + 1, None):
+    for node in itertools.islice(below.siblings, below.place + 1, None):
         # A block that has only declared its variables continues after the empty line.
         if node.start_point.row > end + 1 + only_declares:
             break
@@ -270,7 +270,8 @@ def _statement_below(comment: Node, around: Around[_Inside], data: bytes) -> Chi
         return None
     while start < len(data) and data[start : start + 1] in (b" ", b"\t"):
         start += 1
-    *outer, inner = around.beginning_at(start) or [None]
+    outer = around.beginning_at(start)
+    inner = outer.pop() if outer else None
     if inner is None or inner.node.start_point.column != comment.start_point.column:
         return None
     if inner.node.start_point.row != row or _COMMENT.fullmatch(inner.node.type):
