@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.segment import Segment
@@ -37,11 +37,17 @@ class PlainConsole(Console):
 
 def error_console(width: int) -> PlainConsole:
     """Return standard error, as wide as `console` would be."""
-    chosen = sys.stderr.isatty() or "COLUMNS" in os.environ
-    return PlainConsole(stderr=True, width=None if chosen else width)
+    return PlainConsole(stderr=True, width=_width(sys.stderr, width))
 
 
 def console(width: int) -> PlainConsole:
     """Return an output as wide as the terminal, or COLUMNS, or else this width: no folding at 80 in a pipe."""
-    chosen = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return PlainConsole(width=None if chosen else width)
+    return PlainConsole(width=_width(sys.stdout, width))
+
+
+def _width(stream: TextIO, width: int) -> int | None:
+    """Return this width, or None to use the terminal's or COLUMNS; programs without one set 0 columns."""
+    columns = os.environ.get("COLUMNS")
+    if columns and not columns.strip("0"):
+        return width
+    return None if stream.isatty() or columns is not None else width

@@ -107,6 +107,14 @@ def test_lists_with_sentences_are_read_at_80_columns(
     assert all(row["what"] in text for row in rows)
 
 
+def test_a_terminal_without_a_width_hides_nothing(chunkbench: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that start others without a terminal set 0 columns, on which every table was empty."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    shown = chunkbench("list", "chunkers").out
+    monkeypatch.setenv("COLUMNS", "0")
+    assert chunkbench("list", "chunkers").out == shown != ""
+
+
 @pytest.mark.parametrize("verb", ["list", "check-plugin"])
 def test_kinds_are_whole_words_at_80_columns(chunkbench: Command, verb: str) -> None:
     """The kinds are in the text of the help, not in a usage line that is cut in the middle of a word."""
