@@ -178,7 +178,7 @@ def test_a_comment_on_the_last_line_of_perl_is_no_endless_loop() -> None:
     ],
 )
 def test_a_nesting_that_ends_the_process_is_cut_as_text(language: str, text: bytes, sound: bytes) -> None:
-    """A README of 512 bytes ended every run on its folder: these grammars write beyond their memory, or give up."""
+    """A README of 5 kB ended every run on its folder: these grammars write beyond their memory, or give up."""
     source = SourceFile("a", text, language)
     assert "so deep a nesting" in (Cast(size=50).fallback(source) or "")
     assert b"".join(text[piece.start : piece.end] for piece in Cast(size=50).split(source)) == text
