@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +37,7 @@ class SharedTree:
         if self.data is source.data and self.language == source.language:
             self.reused += 1
             return self.tree
+        self.data = self.tree = None  # freed first: see `LastTree`
         began = time.perf_counter()
         self.tree = syntax_tree(source.language or "", source.data)
         self.data, self.language, self.seconds = source.data, source.language, time.perf_counter() - began
@@ -84,11 +84,26 @@ def parse(source: SourceFile) -> Node | None:
     return tree.root_node if tree else None
 
 
-@functools.lru_cache(maxsize=1)
-def last_tree(language: str, data: bytes) -> Tree | None:
-    """Return the tree of a text, or None if its grammar takes too long; the last one is cached.
+class LastTree:
+    """Parses texts and keeps the last tree.
 
     A file is cut, its fallback is counted, its headers are written and each kind of query is mined, one after the
     other.
     """
-    return syntax_tree(language, data)
+
+    def __init__(self) -> None:
+        self._held: tuple[str, bytes, Tree | None] | None = None
+
+    def __call__(self, language: str, data: bytes) -> Tree | None:
+        """Return the tree of a text, or None if its grammar takes too long."""
+        held = self._held
+        if held is not None and held[:2] == (language, data):
+            return held[2]
+        # The last tree is freed first, so that the new one takes its memory, which is in the processor's caches.
+        self._held = held = None
+        tree = syntax_tree(language, data)
+        self._held = (language, data, tree)
+        return tree
+
+
+last_tree = LastTree()
