@@ -162,6 +162,11 @@ def test_a_comment_on_the_last_line_of_perl_is_no_endless_loop() -> None:
         assert Cast(size=10).fallback(SourceFile("a.pl", whole, "perl")) is None
 
 
+def _blocks(count: int, step: bytes = b" ") -> bytes:
+    """Return blocks of Python inside each other."""
+    return b"".join(step * depth + b"if a:\n" for depth in range(count))
+
+
 @pytest.mark.parametrize(
     ("language", "text", "sound"),
     [
@@ -173,7 +178,13 @@ def test_a_comment_on_the_last_line_of_perl_is_no_endless_loop() -> None:
         ),
         ("yaml", b"- " * 256, b"- " * 20),
         ("yaml", b"".join(b" " * depth + b"a:\n" for depth in range(256)), b"a: |\n" + b" " * 100 + b"b"),
+        ("yaml", b"... " + b"- " * 256, b"... " + b"- " * 20),
         ("perl", b'"${' * 100, b"print @{$a->{b}};\n" * 300),
+        ("perl", b'"}${' * 100, b"""print "${a} $b->{'c'}[0]" if $d{"e"};\n""" * 300),
+        ("perl", b'"$a->{ # }\n' * 100, b"@a = map { $_->{b}{c} } @{ $d->{e} };\n" * 300),
+        ("perl", b"$a =~ s{b}{c};\n" * 100, b"$a =~ s/b/c/;\n" * 300),
+        ("python", _blocks(511) + b" " * 511 + b"x = 'a'\n", _blocks(100) + b"x = 'a'\n" * 300),
+        ("python", _blocks(511, b" \\\n") + b" " * 511 + b"x = 'a'\n", _blocks(100, b" \\\n")),
         ("kotlin", b'"${' * 1_025, b'val a = "${b}"\n' * 300),
     ],
 )
