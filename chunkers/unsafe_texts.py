@@ -13,7 +13,7 @@ LONGEST_LINE = {"scala": 10_000}
 megabyte took three quarters of an hour."""
 
 _NESTED = {
-    "markdown": re.compile(rb"^ ?+(?>(?:  |\t|>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])) ?+){100}", re.MULTILINE),
+    "markdown": re.compile(rb"^ ?+(?>(?: ?(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))|  |\t) ?+){100}", re.MULTILINE),
     "yaml": re.compile(rb"^[ \t?:-]{200}|(?>[?:-][ \t]++){50}", re.MULTILINE),
 }
 """What scanners do not survive that write more than their buffer of 1,024 bytes holds: 256 blocks inside each other in

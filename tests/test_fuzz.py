@@ -171,6 +171,7 @@ def _blocks(count: int, step: bytes = b" ") -> bytes:
     ("language", "text", "sound"),
     [
         ("markdown", b"> " * 256, b"> " * 20),
+        ("markdown", b"  +  1." * 256, b"  +  1." * 20 + b"\n" + b" " * 100 + b"a"),
         (
             "markdown",
             b"".join(b"  " * depth + b"- a\n" for depth in range(256)),
