@@ -41,6 +41,7 @@ _PERL_PAIRED = re.compile(rb"(?<![$@%&\w\\])(?<!->)(?:(?:y|tr|s)\s*+[<{(\[]|q[qr
 
 _TAB = 8
 _BLANKS = bytes.maketrans(b"\t\f\r\n\\", b"     ")
+_CONTINUED = re.compile(rb"\\\r?\n")
 _PYTHON_INDENT = re.compile(rb"^(?:[ \t\f\r]|\\\r?\n)*+", re.MULTILINE)
 
 
@@ -53,9 +54,8 @@ def _may_be_deep(data: bytes, depth: int) -> bool:
     if len(data) < depth * depth / 2 / wide:
         return False
     blanks = b" " * (depth // wide)
-    return blanks in data or (
-        any(blank in data for blank in (b"\t", b"\f", b"\\")) and blanks in data.translate(_BLANKS)
-    )
+    mixed = wide > 1 or b"\f" in data or _CONTINUED.search(data) is not None
+    return blanks in data or (mixed and blanks in data.translate(_BLANKS))
 
 
 def _open(language: str, data: bytes) -> int:
