@@ -87,6 +87,8 @@ def command(pages: tuple[str, ...], names: tuple[str, ...], *, check: bool) -> N
 
 def _refresh(page: str, names: tuple[str, ...]) -> None:
     known, found = stored(page), blocks(page)
+    if not (known or found):
+        return
     for block in found:
         if not names or block.name in names:
             print(f"{page}: {block.command}", file=sys.stderr)
